@@ -10,19 +10,20 @@
 namespace farvec::paged {
 namespace {
 
-/// Besides neighbours: the meta page, the leaf of the id map, the vertex's page and the one that
-/// its placement notes.
+/// Pages besides those of neighbours: the meta page, the leaf of the id map, the vertex's page and
+/// the one that its placement notes.
 constexpr std::size_t kOwnPages = 4;
-/// Of a graph whose meta page is not on the disk yet: more than usual parameters come to.
+/// The number for a graph whose meta page is not on the disk yet: more than usual parameters need.
 constexpr std::size_t kUnknownChangePages = 512;
-/// Of the buffer, for reads.
+/// One part in this many of the buffer is for reads.
 constexpr std::size_t kReadShare = 8;
-/// Between two looks whether there is room.
+/// The time between two looks whether there is room.
 constexpr double kLookUs = 50;
 
-/// Layers above the lowest that 2^32 vertices fill: each has one vertex for m of the one below.
+/// Returns the layers above the lowest that 2^32 vertices fill: each layer has one vertex for m of
+/// the layer below.
 std::uint32_t upper_layers(const layout::HnswShape& shape) {
-  const std::uint32_t m = std::max(shape.m, 2u);  // whoever uses the shape refuses fewer
+  const std::uint32_t m = std::max(shape.m, 2u);  // callers refuse an m below 2
   std::uint32_t layers = 0;
   for (std::uint64_t vertices = std::uint64_t{1} << 32; vertices > 1; vertices /= m) ++layers;
   return std::min(layers, shape.max_level);

@@ -14,7 +14,7 @@
 namespace farvec::paged {
 namespace {
 
-constexpr double kCheckLimitUs = 600e6;  ///< of one page
+constexpr double kCheckLimitUs = 600e6;  ///< for one page
 
 class Checker {
  public:
@@ -50,7 +50,7 @@ class Checker {
     }
   }
 
-  /// False when the page's bytes are damaged.
+  /// Calls look(bytes) with the page. False when the page's bytes are damaged.
   template <typename Look>
   bool look_at(PageNumber page, Look&& look) {
     FetchCounts counts;
@@ -96,8 +96,9 @@ class Checker {
   const layout::IdMapShape map_;
   Progress progress_;
   layout::HnswState state_;
-  std::vector<Vertex> vertices_;  ///< by handle: pages and slots are looked at in their order
-  std::vector<NodeId> ids_;       ///< of those that are not marked
+  std::vector<Vertex>
+      vertices_;             ///< sorted by handle: pages and slots are looked at in their order
+  std::vector<NodeId> ids_;  ///< ids of vertices that are not marked
   std::array<std::uint64_t, layout::kHnswPageKinds> kinds_{};
   std::uint64_t listed_ = 0;  ///< pages that say that they are in the list of free space
   std::uint64_t id_pages_ = 0;
@@ -218,7 +219,8 @@ void Checker::check_id_map() {
   }
 }
 
-/// Of a page that lacks, all that lies behind it is missing from the counts: one problem more.
+/// When a page is missing, everything under it is missing from the counts too, which is one problem
+/// more.
 void Checker::check_id_page(PageNumber page, std::uint32_t height, std::uint64_t first_id) {
   if (page >= hnsw_.store().pages()) {
     return problem("the id map leads to page {}, which does not exist", page);

@@ -1,4 +1,4 @@
-// Copies of vectors that selections compare with each other.
+// GatheredVectors are copies of vectors that selections compare with each other.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace farvec::paged {
 
-/// One fiber's; grows to the largest selection seen.
+/// It belongs to one fiber, and grows to the size of the largest selection.
 class GatheredVectors {
  public:
   struct Entry {
@@ -27,13 +27,13 @@ class GatheredVectors {
     rows_.clear();
   }
 
-  /// From inside a fiber: reads those that are not here yet; what is no vertex any more is left
-  /// out.
+  /// To be called inside a fiber: reads the vectors that are not here yet, and leaves out handles
+  /// at which there is no vertex any more.
   Status gather(std::span<const graph::Handle> handles, Ticks deadline, FetchCounts& counts);
 
-  /// nullptr when there was no vertex.
+  /// Returns nullptr when there was no vertex.
   const Entry* find(graph::Handle handle) const;
-  /// Valid until the next gather().
+  /// The pointer is valid until the next gather().
   const std::byte* vector(const Entry& entry) const { return &rows_[entry.row * vector_bytes()]; }
 
   std::size_t dram_bytes() const {
@@ -45,7 +45,7 @@ class GatheredVectors {
   std::size_t vector_bytes() const { return reader_.hnsw().shape().vector_bytes(); }
 
   VertexReader& reader_;
-  std::vector<Entry> entries_;  ///< by handle
+  std::vector<Entry> entries_;  ///< sorted by handle
   std::vector<std::byte> rows_;
   std::vector<graph::Handle> wanted_;
 };

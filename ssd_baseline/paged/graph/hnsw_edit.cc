@@ -9,7 +9,7 @@
 namespace farvec::paged {
 namespace {
 
-/// The first unused slot from `from` on, or a new one.
+/// Returns the first unused slot from `from` on, or a new one.
 std::uint16_t unused_slot(std::span<const std::byte> page, std::uint32_t from) {
   const layout::StorePage tuples(page);
   std::uint32_t slot = from;
@@ -64,7 +64,7 @@ Status patch_places(PageEditor& editor, const PinnedVertex& at, std::uint32_t of
 }
 
 Status erase_vertex(PageEditor& editor, const PinnedVertex& at, const layout::HnswVertex& vertex) {
-  const std::uint16_t neighbors = vertex.neighbors_slot();  // before its bytes go
+  const std::uint16_t neighbors = vertex.neighbors_slot();  // read before its bytes are gone
   if (Status status = editor.erase(at.page, at.slot); !status.ok()) return status;
   return editor.erase(at.page, neighbors);
 }

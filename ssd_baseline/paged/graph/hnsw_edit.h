@@ -1,4 +1,4 @@
-// What updates of an HNSW graph do to locked pages.
+// These functions make the changes of updates of an HNSW graph, on locked pages.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,18 @@
 
 namespace farvec::paged {
 
-/// The state in the meta page, a place in the pins of the update.
+/// Returns the state in the meta page; `meta_page` is its place in the pins of the update.
 Result<layout::HnswState> edited_state(const PageEditor& editor, std::size_t meta_page);
 Status write_state(PageEditor& editor, std::size_t meta_page, const layout::HnswState& state);
 
-/// A vertex in the pins of an update.
+/// A vertex on a page in the pins of an update.
 struct PinnedVertex {
   std::size_t page = 0;
   std::uint16_t slot = 0;
 };
 
-/// Puts a vertex with no neighbours on a page of vertices that has room for it, and says where.
+/// Puts a vertex with no neighbours on a page of vertices that has room for it, and returns its
+/// slot.
 struct NewVertex {
   const layout::HnswShape& shape;
   NodeId id = 0;
@@ -39,18 +40,19 @@ Status patch_places(PageEditor& editor, const PinnedVertex& at, std::uint32_t of
 /// Takes a vertex off its page.
 Status erase_vertex(PageEditor& editor, const PinnedVertex& at, const layout::HnswVertex& vertex);
 
-/// A page in the pins of an update.
+/// A page in the pins of an update, and its number.
 struct PinnedPage {
   std::size_t page = 0;
   PageNumber number = 0;
 };
 
-/// Puts a page of vertices on the list of those with free space, if it is not there; and takes the
-/// first one off. `state` is the meta page's, to be written later.
+/// add_free_page() puts a page of vertices on the list of those with free space, if it is not
+/// there; take_free_page() takes the first one off. `state` is the meta page's, and is to be
+/// written later.
 Status add_free_page(PageEditor& editor, const PinnedPage& page, layout::HnswState& state);
 void take_free_page(PageEditor& editor, std::size_t page, layout::HnswState& state);
 
-/// Bytes of a plain value, for patches.
+/// Returns the bytes of a plain value, for patches.
 template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));

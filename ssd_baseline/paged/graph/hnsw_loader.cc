@@ -99,7 +99,7 @@ void HnswLoader::run() {
   }
 }
 
-/// Pages of vertices begin behind the meta page.
+/// Decides the places. Pages of vertices begin after the meta page.
 void HnswLoader::assign_places() {
   const HnswPageOrder& order = contents_.order;
   places_.resize(count());
@@ -167,7 +167,7 @@ Status HnswLoader::put_row(PageEditor& editor, NodeId row) {
   return editor.put(0, neighbors_slot, lists);
 }
 
-/// Leaves first, then the pages above them.
+/// Writes the leaves first, then the pages above them.
 void HnswLoader::write_id_map() {
   std::vector<std::pair<NodeId, PageNumber>> pages = write_id_pages({}, 0);
   const layout::IdMapShape map{shape_.page_bytes};
@@ -177,7 +177,8 @@ void HnswLoader::write_id_map() {
   meta_.state.id_map_height = height;
 }
 
-/// One row of the tree: the first id of each page, and the page. `below` is the row under it.
+/// Writes one row of the tree, and returns the first id of each page, and the page. `below` is the
+/// row under it.
 std::vector<std::pair<NodeId, PageNumber>> HnswLoader::write_id_pages(
     std::span<const std::pair<NodeId, PageNumber>> below, std::uint32_t height) {
   const layout::IdMapShape map{shape_.page_bytes};

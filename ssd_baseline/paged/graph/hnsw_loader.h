@@ -1,4 +1,4 @@
-// Lays a graph in memory out on the pages of an empty store.
+// An HnswLoader writes a graph in memory to the pages of an empty store.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,21 @@
 
 namespace farvec::paged {
 
-/// Works out where every vertex lies, then writes one page after the other, each in one update().
+/// Decides where every vertex goes, then writes one page after the other, each in one update().
 class HnswLoader {
  public:
-  /// All must outlive it; the store has no pages. Throws Error when the contents contradict each
-  /// other: other counts, rows left out or named twice, ids twice, levels of another rule.
+  /// All must outlive it; the store must have no pages. Throws Error when the contents contradict
+  /// each other: counts differ, rows are left out or named twice, ids are repeated, or levels
+  /// follow another rule.
   HnswLoader(PageStore& store, const HnswConfig& config, const HnswContents& contents);
 
-  /// Throws Error when the disk is full. The meta page says that the graph is there when all else
-  /// is.
+  /// Writes the graph. The meta page says that the graph is there only when everything else is.
+  /// Throws Error when the disk is full.
   void run();
 
  private:
   struct Page {
-    std::size_t begin = 0;  ///< in the order of the rows
+    std::size_t begin = 0;  ///< a place in the order of the rows
     std::uint32_t tag = 0;
   };
 
@@ -53,8 +54,8 @@ class HnswLoader {
   layout::HnswMeta meta_;
   layout::HnswShape shape_;
   std::vector<Page> pages_;
-  std::vector<layout::HnswPlace> places_;          ///< of rows
-  std::vector<std::pair<NodeId, NodeId>> sorted_;  ///< id, row
+  std::vector<layout::HnswPlace> places_;          ///< for each row
+  std::vector<std::pair<NodeId, NodeId>> sorted_;  ///< pairs of id and row
   std::vector<std::byte> tuple_;
 };
 

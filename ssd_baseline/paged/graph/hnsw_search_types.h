@@ -1,4 +1,4 @@
-// How pages of an HNSW graph are read, and what searches of it cost.
+// These types say how pages of an HNSW graph are read, and what searches of it cost.
 #pragma once
 
 #include <array>
@@ -11,25 +11,25 @@
 namespace farvec::paged {
 
 /// How the pages of a vertex's unvisited neighbours are read. A page that holds several of them is
-/// read once in every way, and every way gives the same answers and counts of visits.
+/// read once in every mode, and every mode gives the same answers and counts of visits.
 enum class ReadMode : std::uint8_t {
   sync,       ///< a page at a time, in order
   parallel,   ///< all that are not in the buffer at once; scored when all have come
   pipelined,  ///< the same reads; those in the buffer are scored meanwhile, the rest as they come
 };
 
-/// "sync", "parallel", "pipelined".
+/// Returns "sync", "parallel" or "pipelined".
 std::string_view to_string(ReadMode mode);
 /// Throws Error naming the accepted words.
 ReadMode parse_read_mode(std::string_view text);
 
 struct HnswReadOptions {
   ReadMode mode = ReadMode::pipelined;
-  /// pipelined: a fiber goes on when so many of the pages that are still out have come; 1 or more.
+  /// For pipelined: a fiber goes on when this many of the pages under way have come; 1 or more.
   std::uint32_t min_complete = 6;
 };
 
-/// Of one layer.
+/// The counts of one layer.
 struct HnswLayerCounts {
   std::uint64_t visited = 0;    ///< vertices whose distance to the query was asked for
   std::uint64_t expanded = 0;   ///< vertices whose neighbours were read
@@ -37,7 +37,7 @@ struct HnswLayerCounts {
   FetchCounts pages;            ///< asked, hits, joined; `waited` is the miss penalty
 };
 
-/// Since the last clear(); whoever owns it adds up what they please.
+/// The counts since the last clear(); the owner adds them up in any way it needs.
 struct HnswCounts {
   std::array<HnswLayerCounts, graph::kLayers> layers{};
   FetchCounts meta;                    ///< the meta page and the id map
@@ -50,14 +50,14 @@ struct HnswCounts {
 
 FetchCounts& operator+=(FetchCounts& counts, const FetchCounts& other);
 
-/// Sums over the layers.
+/// These sum over the layers.
 FetchCounts pages_of(const HnswCounts& counts);
 std::uint64_t visited(const HnswCounts& counts);
 std::uint64_t distances(const HnswCounts& counts);
 
-/// Hits over pages asked for; 1 when none was.
+/// Returns hits over pages asked for; 1 when none was.
 double hit_ratio(const FetchCounts& pages);
-/// Microseconds that one missing page makes its search wait; 0 when none was missing.
+/// Returns the microseconds that one missing page makes its search wait; 0 when none was missing.
 double miss_penalty_us(const FetchCounts& pages);
 
 }  // namespace farvec::paged

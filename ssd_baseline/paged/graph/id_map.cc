@@ -9,7 +9,8 @@
 namespace farvec::paged {
 namespace {
 
-/// Pages of the way to one id, and as many times that others were faster to make one.
+/// Most attempts: the pages on the way to one id, and as many times that another caller was faster
+/// to make one.
 constexpr int kExtensions = 64;
 
 Status overtaken() {
@@ -93,7 +94,7 @@ std::uint32_t IdMap::added_height(const Way& way, NodeId id) const {
   return height;
 }
 
-/// One page more: below the last one of the way, or a root above the one that is too low.
+/// Makes one page more: below the last one of the way, or a root above the one that is too low.
 Status IdMap::extend(const Way& way, NodeId id, Ticks deadline, FetchCounts& counts) {
   if (!spare_) {
     auto added = fetcher_.store().add_page();

@@ -1,4 +1,4 @@
-// Finds the place of an id, and makes the pages of the id map that it needs.
+// An IdMap finds the place of an id, and makes the pages of the id map that it needs.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace farvec::paged {
 
-/// Where an id is noted.
+/// The place of an id, and the leaf that has it.
 struct IdEntry {
-  PageNumber leaf = layout::kNoPage;  ///< none: the id was never near any that was inserted
-  layout::HnswPlace place;            ///< empty: not in the graph
+  PageNumber leaf = layout::kNoPage;  ///< none: no id near it was ever inserted
+  layout::HnswPlace place;            ///< empty: the id is not in the graph
 };
 
 class IdMap {
@@ -26,19 +26,20 @@ class IdMap {
 
   const layout::IdMapShape& shape() const { return shape_; }
 
-  /// From inside a fiber. data_loss when a page on the way is none of the map.
+  /// To be called inside a fiber. data_loss when a page on the way is not one of the map.
   Result<IdEntry> find(NodeId id, Ticks deadline, FetchCounts& counts);
 
-  /// From inside a fiber: as find(), and makes the leaf if there is none, in updates of its own.
+  /// To be called inside a fiber: does what find() does, and makes the leaf if there is none, in
+  /// updates of its own.
   Result<IdEntry> find_or_make(NodeId id, Ticks deadline, FetchCounts& counts);
 
  private:
-  /// How far the way to an id goes: to a leaf, or to the page that lacks the next one.
+  /// How far the way to an id goes: to a leaf, or to the page that does not have the next one.
   struct Way {
     layout::HnswState state;
-    PageNumber page = layout::kNoPage;  ///< the last one; none: the root is too low, or missing
-    std::uint32_t height = 0;           ///< of `page`
-    layout::HnswPlace place;            ///< if page is a leaf
+    PageNumber page = layout::kNoPage;  ///< the last page; none: the root is too low, or missing
+    std::uint32_t height = 0;           ///< the height of `page`
+    layout::HnswPlace place;            ///< set if page is a leaf
     bool complete() const { return page != layout::kNoPage && height == 0; }
   };
   Result<Way> walk(NodeId id, Ticks deadline, FetchCounts& counts);
@@ -53,7 +54,7 @@ class IdMap {
   PagePin spare_;  ///< a page that was added and not used
 };
 
-/// The entry of an id on its leaf, a place in the pins of an update.
+/// Returns the entry of an id on its leaf; `leaf` is a place in the pins of an update.
 Result<layout::HnswPlace> edited_entry(const PageEditor& editor, std::size_t leaf,
                                        const layout::IdMapShape& shape, NodeId id);
 Status write_entry(PageEditor& editor, std::size_t leaf, std::uint32_t offset,

@@ -5,7 +5,7 @@
 namespace farvec::paged {
 namespace {
 
-/// Whether a vacuum has emptied its lists: it is about to erase the vertex.
+/// Whether a vacuum has emptied the vertex's lists: it is about to erase the vertex.
 bool is_detached(const layout::HnswShape& shape, const layout::HnswVertex& vertex) {
   if (!vertex.marked()) return false;
   for (std::uint32_t i = 0; i < shape.degree(0); ++i) {

@@ -1,4 +1,4 @@
-// The vertices of an HNSW graph on pages as searches of a layer ask for them.
+// A PageSource gives searches of a layer the vertices of an HNSW graph on pages.
 #pragma once
 
 #include <algorithm>
@@ -19,22 +19,22 @@
 
 namespace farvec::paged {
 
-/// Reads vertices in one of the three ways: what all of a fiber's reads of vertices go through.
-/// Every look at a vertex is at its page as some update left it.
+/// Reads vertices in one of the three modes. All of a fiber's reads of vertices go through it. It
+/// sees a vertex's page in the state after some update.
 class VertexReader {
  public:
-  /// All must outlive it; for one fiber at a time.
+  /// All must outlive it. It is for one fiber at a time.
   VertexReader(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswReadOptions& options);
 
   /// Calls look(i, vertex) for every handle that leads to a vertex, grouped by page, in any order;
-  /// `i` is its place among them. The vertex is valid during look(), which must not suspend. Ends
-  /// with the first bad status: of a page, of a vertex whose bytes are damaged, or of look().
-  /// Asks for several pages at once as the mode says.
+  /// `i` is the handle's place among them. The vertex is valid during look(), which must not
+  /// suspend. Ends with the first bad status: of a page, of a vertex whose bytes are damaged, or of
+  /// look(). It asks for several pages at once where the mode says so.
   template <typename Look>
   Status read(std::span<const graph::Handle> handles, Ticks deadline, FetchCounts& counts,
               Look&& look);
 
-  /// As read(), of one vertex; not_found when there is none.
+  /// Does what read() does for one vertex; not_found when there is none.
   template <typename Look>
   Status read_one(graph::Handle handle, Ticks deadline, FetchCounts& counts, Look&& look);
 
@@ -46,10 +46,10 @@ class VertexReader {
   }
 
  private:
-  /// Pages that are asked for at once, at most.
+  /// Most pages that are asked for at once.
   static constexpr std::size_t kBatchPages = 256;
 
-  /// Sorts handles by page, pages in the order in which they come first.
+  /// Sorts handles by page, with the pages in the order of their first handles.
   Status group(std::span<const graph::Handle> handles);
   template <typename Visit>
   Status sync(Ticks deadline, FetchCounts& counts, Visit&& visit);
@@ -66,18 +66,18 @@ class VertexReader {
   PageBatch batch_;
   std::vector<std::pair<PageNumber, std::uint32_t>> order_;  ///< page, place among the handles
   std::vector<PageNumber> pages_;                            ///< different ones
-  std::vector<std::uint32_t> begins_;                        ///< of each page's run in order_
+  std::vector<std::uint32_t> begins_;  ///< the begin of each page's run in order_
 };
 
-/// A graph::LayerSource of one search; counts per layer what it costs.
+/// A graph::LayerSource of one search. It counts per layer what the search costs.
 class PageSource {
  public:
   PageSource(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswReadOptions& options,
              HnswCounts& counts)
       : reader_(hnsw, fetcher, options), counts_(counts) {}
 
-  /// Before each search. The query must stay where it is until the search ends. Candidates' ids are
-  /// the vertices' xor `salt`: see graph::tie_salt().
+  /// To be called before each search. The query must stay where it is until the search ends.
+  /// Candidates' ids are the vertices' xor `salt`: see graph::tie_salt().
   void begin(const std::byte* query, Ticks deadline, NodeId salt = 0) {
     query_ = query;
     deadline_ = deadline;
@@ -85,10 +85,10 @@ class PageSource {
     lost_ = false;
   }
 
-  /// Whether a search since begin() that found so many vertices where it wanted others too may owe
-  /// that to a vacuum: it met a vertex that was taken away between its score and its neighbours,
-  /// and has not half of what it wanted. What lies behind such a vertex is reached again from the
-  /// entry.
+  /// Whether a vacuum may be the reason that a search since begin() found `found` vertices where it
+  /// wanted `wanted`. That is so when it met a vertex that was taken away between its score and its
+  /// neighbours, and found less than half of what it wanted. The vertices beyond such a vertex are
+  /// reached again from the entry.
   bool starved(std::size_t found, std::uint64_t wanted) const {
     return lost_ && 2 * found < wanted;
   }
@@ -109,19 +109,19 @@ class PageSource {
   bool lost_ = false;
 };
 
-/// A vacuum may take away where a search begins, or the vertices that it begins a layer with; so
-/// often in a row it does not.
+/// A vacuum may take away the vertex at which a search begins, or those with which it begins a
+/// layer. It does not do that this many times in a row.
 inline constexpr int kWalkAttempts = 8;
 
-/// What a search begins with.
+/// What a search needs to begin.
 struct EntryPoint {
   const PagedHnsw& hnsw;
   Ticks deadline = 0;
   FetchCounts& counts;
 };
 
-/// From inside a fiber: reads the meta page's state and begins a search at the graph's entry; an
-/// empty graph has none. data_loss when there is no vertex at the entry.
+/// To be called inside a fiber: reads the meta page's state and begins a search at the graph's
+/// entry; an empty graph has none. data_loss when there is no vertex at the entry.
 Status enter_hnsw(const EntryPoint& at, PageSource& source, graph::LayerScratch& scratch,
                   layout::HnswState& state);
 
@@ -151,7 +151,7 @@ Status VertexReader::sync(Ticks deadline, FetchCounts& counts, Visit&& visit) {
   return {};
 }
 
-/// Answers how many there was room for.
+/// Returns for how many pages there was room.
 template <typename Visit>
 Result<std::size_t> VertexReader::batched(std::size_t begin, Ticks deadline, FetchCounts& counts,
                                           Visit&& visit) {
@@ -213,7 +213,7 @@ Status PageSource::score(std::uint32_t layer, std::span<const graph::Handle> han
   return reader_.read(
       handles, deadline_, counts.pages,
       [&](std::uint32_t i, const layout::HnswVertex& vertex) -> Status {
-        // Another vertex has come to this place meanwhile, not on this layer.
+        // Another vertex has taken this place meanwhile, and is not on this layer.
         if (vertex.level() < layer) return {};
         const float distance = hnsw.distance(query_, vertex.vector());
         ++counts.distances;

@@ -64,7 +64,8 @@ std::unique_ptr<PagedHnsw> PagedHnsw::create(const PageStoreOptions& options,
                                              const HnswConfig& config,
                                              const HnswContents& contents) {
   layout::HnswShape shape = shape_of(config, options.page_bytes);
-  shape.max_level = hnsw_level_rule(config, options.page_bytes).max_level;  // before all is made
+  shape.max_level =
+      hnsw_level_rule(config, options.page_bytes).max_level;  // checked before everything is made
   PageStoreOptions enough = options;
   enough.change_pages = most_change_pages(shape, config.ef_construction);
   auto store = PageStore::create(enough);

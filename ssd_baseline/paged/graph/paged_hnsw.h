@@ -1,4 +1,5 @@
-// An HNSW graph on pages that change: made from a graph in memory, opened, described.
+// A PagedHnsw is an HNSW graph on pages that change: it is made from a graph in memory, opened, and
+// described.
 #pragma once
 
 #include <atomic>
@@ -20,38 +21,38 @@
 
 namespace farvec::paged {
 
-/// What a new graph is. The vectors of all that goes in are in `type`, the stored type of the
-/// metric (distance::stored_type(); cosine: normalised by distance::to_stored()).
+/// What a new graph is. All vectors that go in are in `type`, the stored type of the metric
+/// (distance::stored_type(); cosine: normalised by distance::to_stored()).
 struct HnswConfig {
   std::uint32_t dimension = 0;
   ElementType type = ElementType::f32;
   Metric metric = Metric::l2;
   std::uint32_t m = 24;
   std::uint32_t ef_construction = 200;
-  std::uint64_t seed = 1;  ///< of the levels
+  std::uint64_t seed = 1;  ///< for the levels
 };
 
-/// The rule by which a graph of this configuration gives levels, on pages of this size: what a
-/// build in memory must take. Throws Error when m or ef_construction is out of range, or when a
-/// vertex does not fit on a page; then it names the page size that would do.
+/// Returns the rule by which a graph of this configuration gives levels, on pages of this size; a
+/// build in memory must use it. Throws Error when m or ef_construction is out of range, or when a
+/// vertex does not fit on a page; then it names the page size on which it fits.
 graph::LevelRule hnsw_level_rule(const HnswConfig& config, std::uint32_t page_bytes);
 
-/// In which order rows lie on pages.
+/// The order of rows on pages.
 struct HnswPageOrder {
   std::span<const NodeId> rows;  ///< every row once; empty: 0, 1, 2, ...
   /// Ascending places in `rows` at which a page begins, 0 first; a page also begins wherever the
   /// next vertex does not fit. Empty: pages are filled one after the other.
   std::span<const std::uint32_t> page_begins;
-  /// Of each of page_begins, the number of its partition: the pages' tags are that plus one. Empty:
-  /// no partitions.
+  /// For each of page_begins, the number of its partition; the pages' tags are that plus one.
+  /// Empty: no partitions.
   std::span<const std::uint32_t> partitions;
 };
 
-/// What is laid out. All must outlive create().
+/// What is laid out. All of it must outlive create().
 struct HnswContents {
-  VectorView data;                          ///< rows of the stored type
-  std::span<const NodeId> ids;              ///< of the rows, all different; empty: 0, 1, 2, ...
-  const graph::HnswGraph* graph = nullptr;  ///< over the rows, by hnsw_level_rule() and `ids`
+  VectorView data;              ///< rows of the stored type
+  std::span<const NodeId> ids;  ///< one for each row, all different; empty: 0, 1, 2, ...
+  const graph::HnswGraph* graph = nullptr;  ///< over the rows, made by hnsw_level_rule() and `ids`
   HnswPageOrder order;
 };
 
@@ -60,23 +61,23 @@ struct HnswDescription {
   std::uint32_t page_bytes = 0;
   std::uint32_t max_level = 0;
   layout::HnswState state;  ///< counts of vertices, marked ones, pages by kind, the entry
-  PageNumber pages = 0;     ///< of the store
+  PageNumber pages = 0;     ///< pages of the store
   std::uint64_t bytes() const { return std::uint64_t{pages} * page_bytes; }
 };
 
-/// Shared by threads, and immutable but for the store's pages: searchers, writers and vacuums of
-/// many fibers work on it at once. It must outlive them.
+/// Threads share it, and it is immutable except for the store's pages: searchers, writers and
+/// vacuums of many fibers work on it at once. It must outlive them.
 class PagedHnsw {
  public:
   /// Makes the store and lays the graph out: a page at a time, each written once and logged as one
-  /// record. Without contents (no graph) the graph is empty. When it ends early the folder is no
-  /// graph that open() takes. Throws Error.
+  /// record. Without contents (no graph) the graph is empty. When it ends early, open() does not
+  /// take the folder for a graph. Throws Error.
   static std::unique_ptr<PagedHnsw> create(const PageStoreOptions& options,
                                            const HnswConfig& config, const HnswContents& contents);
 
   /// Recovers the store and checks the meta page. Throws Error with what is wrong and what to do.
   static std::unique_ptr<PagedHnsw> open(const PageStoreOptions& options);
-  /// The same of a store that is open already; messages begin with the folder.
+  /// Does the same for a store that is open already; messages begin with the folder.
   static std::unique_ptr<PagedHnsw> adopt(std::unique_ptr<PageStore> store,
                                           const std::filesystem::path& folder);
 
@@ -84,19 +85,20 @@ class PagedHnsw {
   const layout::HnswShape& shape() const { return shape_; }
   const HnswConfig& config() const { return config_; }
   graph::LevelRule levels() const { return {config_.seed, config_.m, shape_.max_level}; }
-  /// That one insert changes at most.
+  /// The number of pages that one insert changes at most.
   std::size_t change_pages() const { return most_change_pages(shape_, config_.ef_construction); }
-  /// Of the buffer, for all who change pages.
+  /// The buffer's budget, shared by all changes of pages.
   PinBudget& pin_budget() { return pin_budget_; }
-  /// Between two stored vectors.
+  /// Returns the distance between two stored vectors.
   float distance(const void* a, const void* b) const { return pair_(a, b, shape_.dimension); }
 
-  /// Reads the meta page. Blocks the thread; not from inside a fiber. Throws Error.
+  /// Reads the meta page. It blocks the thread, and must not be called inside a fiber. Throws
+  /// Error.
   HnswDescription describe();
 
-  /// Writes every changed page to the disk, as closing does, and answers with the seconds that it
-  /// took. Blocks the thread; not from inside a fiber. Throws Error when the disk does not take
-  /// them; what was acknowledged is in the log all the same.
+  /// Writes every changed page to the disk, which closing does too, and returns the seconds that it
+  /// took. It blocks the thread, and must not be called inside a fiber. Throws Error when the disk
+  /// does not take the pages; what was acknowledged is in the log all the same.
   double write_back();
 
   /// One vacuum works on a graph at a time. False when another one does.
@@ -105,7 +107,7 @@ class PagedHnsw {
   }
   void end_vacuum() { vacuumed_.store(false, std::memory_order_release); }
 
-  /// From inside a fiber: the meta page's state as some update left it.
+  /// To be called inside a fiber: returns the meta page's state after some update.
   Result<layout::HnswState> state(PageFetcher& fetcher, Ticks deadline, FetchCounts& counts) const;
 
  private:
@@ -119,11 +121,12 @@ class PagedHnsw {
   std::atomic<bool> vacuumed_ = false;  ///< a vacuum is between its first step and its last
 };
 
-/// From inside a fiber: the meta page, checked.
+/// To be called inside a fiber: returns the meta page, checked.
 Result<layout::HnswMeta> read_meta(PageFetcher& fetcher, Ticks deadline, FetchCounts& counts);
 
 /// Runs `work` as a fiber with a fetcher of its own on this thread until it returns: for tools,
-/// opening and checks. Not from inside a fiber. What it throws is thrown here.
+/// opening and checks. It must not be called inside a fiber. An exception from `work` is thrown
+/// here.
 void run_on_pages(PageStore& store, const std::function<void(PageFetcher&)>& work);
 
 }  // namespace farvec::paged

@@ -8,9 +8,9 @@
 namespace farvec::paged {
 namespace {
 
-/// Vacuums repair lists of vertices whatever an insert takes.
+/// The least limit, because vacuums repair lists of vertices however few pages an insert takes.
 constexpr std::size_t kLeastMost = 512;
-/// That a change asks for when it has the others: where it puts the vertex, and a new page.
+/// Pages that a change asks for when it has the others: where it puts the vertex, and a new page.
 constexpr std::size_t kLaterPages = 4;
 
 }  // namespace
@@ -30,7 +30,7 @@ void PinnedPages::clear() {
   budget_.give_back(std::exchange(room_, 0));
 }
 
-/// Who holds pages does not wait for others to give theirs back.
+/// A change that holds pages does not wait for others to give theirs back.
 Status PinnedPages::make_room(std::size_t more, Ticks deadline) {
   const std::size_t pages = pins_.size() + more + kLaterPages;
   if (room_ >= pages - kLaterPages) return {};

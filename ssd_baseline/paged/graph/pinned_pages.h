@@ -1,4 +1,4 @@
-// The pages that one update changes or looks at, held in the buffer.
+// PinnedPages hold the pages that one update changes or reads in the buffer.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace farvec::paged {
 
-/// Used again for update after update by one fiber. Pages are different.
+/// One fiber uses it for update after update. The pages are different.
 class PinnedPages {
  public:
   PinnedPages(PagedHnsw& hnsw, PageFetcher& fetcher, ReadMode mode);
@@ -22,23 +22,24 @@ class PinnedPages {
   PinnedPages(const PinnedPages&) = delete;
   PinnedPages& operator=(const PinnedPages&) = delete;
 
-  /// Lets go of all.
+  /// Lets go of all pages.
   void clear();
-  /// Will be pinned; again and again is once. kNoPage is none.
+  /// Adds the page to those that pin() pins. A page that is wanted several times counts once,
+  /// kNoPage not at all.
   void want(PageNumber page);
-  /// From inside a fiber: reads what was wanted and is not there yet, as the mode says. The first
-  /// time it waits until other changes leave the buffer room for them.
+  /// To be called inside a fiber: reads the wanted pages that are not there yet, in the way of the
+  /// mode. The first time it waits until other changes leave the buffer room for them.
   Status pin(Ticks deadline, FetchCounts& counts);
   /// Adds a page that is pinned already; release() gives it back.
   void add(PagePin pin) { pins_.push_back(std::move(pin)); }
   PagePin release(PageNumber page);
 
-  /// Its place in the pins; the page is pinned.
+  /// The place of a pinned page in the pins.
   std::size_t index(PageNumber page) const;
 
   const PagePin& at(PageNumber page) const { return pins_[index(page)]; }
 
-  /// PageStore::update() of all of them.
+  /// Calls PageStore::update() with all of them.
   Result<wal::Position> update(const std::function<Status(PageEditor&)>& edit);
 
  private:
@@ -46,9 +47,9 @@ class PinnedPages {
 
   PageFetcher& fetcher_;
   PinBudget& budget_;
-  const std::size_t most_;  ///< pages of one change: more is resource_exhausted
+  const std::size_t most_;  ///< most pages of one change: more is resource_exhausted
   const ReadMode mode_;
-  std::size_t room_ = 0;  ///< taken from the budget
+  std::size_t room_ = 0;  ///< pages taken from the budget
   PageBatch batch_;
   std::vector<PageNumber> wanted_;
   std::vector<PagePin> pins_;

@@ -6,8 +6,8 @@
 namespace farvec::paged {
 namespace {
 
-/// More than any search finds: it passes marked vertices, however many, until nothing nearer is
-/// left.
+/// More than any search finds: a search passes marked vertices, however many, until nothing nearer
+/// is left.
 constexpr std::size_t kAllMarked = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
@@ -41,7 +41,8 @@ Status HnswSearcher::search(const Query& query) {
   return again.status();
 }
 
-/// Whether it has to go again: nothing was found although there is something, or little.
+/// Returns whether the search must start again: nothing was found although there is something, or
+/// too little.
 Result<bool> HnswSearcher::walk(const Query& query) {
   source_.begin(query.vector.data(), query.deadline);
   layout::HnswState state;

@@ -1,4 +1,5 @@
-// Searches of an HNSW graph on pages, one at a time: one searcher per fiber slot of a core.
+// An HnswSearcher searches an HNSW graph on pages, one search at a time; each fiber slot of a core
+// has one.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +17,29 @@ namespace farvec::paged {
 
 class HnswSearcher {
  public:
-  /// All must outlive it; for fibers of the fetcher's scheduler, one search at a time. What a
-  /// search needs is allocated here; only a search that meets more vertices than any before it
-  /// allocates again.
+  /// All arguments must outlive it. It is for fibers of the fetcher's scheduler, one search at a
+  /// time. The constructor allocates what a search needs; only a search that meets more vertices
+  /// than any before it allocates again.
   HnswSearcher(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswReadOptions& options = {});
 
   struct Query {
     std::span<const std::byte> vector;  ///< stored type (cosine: normalised); any alignment
-    std::uint32_t list = 40;            ///< ef: candidates kept, results at most
+    std::uint32_t list = 40;            ///< ef: how many candidates are kept, and most results
     Ticks deadline = coroutines::kNoDeadline;
   };
 
-  /// From inside a fiber. Suspends for pages. found() is then the answer, `list` vertices or as
-  /// many as the graph has, nearest first, equal distances by the smaller id, none deleted before
-  /// the search began. Deleted ones that no vacuum has taken away yet steer the search and take no
-  /// places in the list: counts() say how many vertices it has visited, at most all.
-  /// invalid_argument for a vector of another length or a list of 0; data_loss, deadline_exceeded
-  /// and resource_exhausted as PageFetcher says.
+  /// To be called inside a fiber. It suspends for pages. Afterwards found() is the answer: `list`
+  /// vertices or as many as the graph has, nearest first, equal distances by the smaller id, none
+  /// of them deleted before the search began. Deleted vertices that no vacuum has taken away yet
+  /// steer the search and take no places in the list: counts() say how many vertices it has
+  /// visited, at most all. invalid_argument for a vector of another length or a list of 0;
+  /// data_loss, deadline_exceeded and resource_exhausted where PageFetcher returns them.
   Status search(const Query& query);
 
-  /// Candidate::id is the caller's id. Valid until the next search.
+  /// Candidate::id is the caller's id. The span is valid until the next search.
   std::span<const graph::Candidate> found() const { return scratch_.found(); }
 
-  /// Of all searches since the caller cleared them.
+  /// The counts of all searches since the caller cleared them.
   HnswCounts& counts() { return counts_; }
   std::size_t dram_bytes() const { return scratch_.dram_bytes() + source_.dram_bytes(); }
 
