@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kSectorBytes = 512;
 
-/// The first line; empty when there is none.
+/// The first line of a file; empty when there is none.
 std::string read_line(const fs::path& file) {
   std::ifstream in(file);
   std::string line;
@@ -34,7 +34,7 @@ std::optional<std::int64_t> read_integer(const fs::path& file) {
   return value;
 }
 
-/// The kernel says -1 for none.
+/// The kernel says -1 for no node.
 std::optional<int> numa_node(std::optional<std::int64_t> said) {
   if (!said || *said < 0) return std::nullopt;
   return static_cast<int>(*said);
@@ -57,7 +57,7 @@ DeviceKind kind_of(ndctl_bus* bus) {
                                                                   : DeviceKind::nvdimm;
 }
 
-/// Of all modules of the region together.
+/// The unsafe shutdowns of all modules of the region together.
 std::optional<std::uint64_t> unsafe_shutdowns_of(ndctl_region* region) {
   std::optional<std::uint64_t> sum;
   ndctl_dimm* dimm = nullptr;
@@ -89,7 +89,7 @@ FoundDevice described(daxctl_dev* device, FoundDevice found) {
   return found;
 }
 
-/// A namespace that is a block device, or is not in use at all.
+/// Describes a namespace that is a block device, or is not in use at all.
 FoundDevice described(ndctl_namespace* space, FoundDevice found) {
   found.name = ndctl_namespace_get_devname(space);
   ndctl_pfn* const pfn = ndctl_namespace_get_pfn(space);
@@ -136,7 +136,8 @@ void add_persistent_memory(std::vector<FoundDevice>& devices) {
   }
 }
 
-/// DAX devices that are no namespaces: volatile CXL memory, memory that the firmware reserved.
+/// Adds DAX devices that are not namespaces: volatile CXL memory, memory that the firmware
+/// reserved.
 void add_other_dax(std::vector<FoundDevice>& devices) {
   daxctl_ctx* opened = nullptr;
   if (daxctl_new(&opened) != 0) return;
@@ -163,7 +164,7 @@ void add_rdma(std::vector<FoundDevice>& devices) {
     FoundDevice found;
     found.kind = DeviceKind::rdma;
     found.name = entry.filename();
-    // "4: ACTIVE"
+    // The file has the form "4: ACTIVE".
     const std::string state = read_line(entry / "ports/1/state");
     found.mode = state.substr(std::min(state.size(), state.find(':') + 2));
     found.numa_node = numa_node(read_integer(entry / "device/numa_node"));
@@ -190,7 +191,7 @@ void add_disks(std::vector<FoundDevice>& devices) {
   }
 }
 
-/// "Node 0 MemTotal:       24615336 kB", in bytes.
+/// Reads bytes from a line like "Node 0 MemTotal:       24615336 kB".
 std::uint64_t node_bytes(const fs::path& meminfo) {
   std::ifstream in(meminfo);
   std::string word;

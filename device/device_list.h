@@ -1,4 +1,4 @@
-// The memory and the devices of this machine that farvec can use.
+// Lists the memory and the devices of this machine that farvec can use.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace farvec::device {
 
 enum class DeviceKind : std::uint8_t { nvdimm, cxl, dax, rdma, disk, numa_node };
 
-/// "NVDIMM", "CXL", "DAX", "RDMA", "disk", "NUMA node".
+/// The kind's name: "NVDIMM", "CXL", "DAX", "RDMA", "disk", "NUMA node".
 const char* to_string(DeviceKind kind);
 
-/// One device, as the kernel describes it. What it does not say is empty.
+/// A device as the kernel describes it. Fields that it does not know are empty.
 struct FoundDevice {
   DeviceKind kind = DeviceKind::dax;
   std::string name;  ///< "dax0.0", "pmem0", "mlx5_0", "nvme0n1", "node1"
@@ -26,8 +26,8 @@ struct FoundDevice {
   std::optional<std::uint64_t> unsafe_shutdowns;
 };
 
-/// Persistent memory by libndctl, other DAX devices by libdaxctl, the rest by sysfs; in this order.
-/// A library or a folder that is not there contributes nothing.
+/// Lists persistent memory found by libndctl, other DAX devices found by libdaxctl, then the rest,
+/// found in sysfs. A missing library or folder contributes nothing.
 std::vector<FoundDevice> list_devices();
 
 }  // namespace farvec::device

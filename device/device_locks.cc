@@ -9,7 +9,7 @@
 namespace farvec::device {
 namespace {
 
-/// Locks are on bytes that nothing else stands for: the writer's, then one per slot.
+/// Locks are on bytes that have no other meaning: the writer's, then one per slot.
 constexpr std::uint64_t kWriterByte = 0;
 constexpr std::uint64_t kFirstSlotByte = 1;
 

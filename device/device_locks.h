@@ -1,23 +1,24 @@
-// Who uses a device, told to other processes by locks on its descriptor.
+// DeviceLocks tells other processes how a device is in use, by locks on its descriptor.
 #pragma once
 
 #include <cstdint>
 
 namespace farvec::device {
 
-/// Open-file-description locks: they belong to the descriptor, so that two of one process keep each
-/// other out too, and they end with it, however its process ends. They are known to this machine
-/// alone. None of these waits.
+/// They are open-file-description locks. They belong to the descriptor, so that two descriptors of
+/// one process keep each other out too, and they end with it, however its process ends. Only this
+/// machine knows them. No member waits.
 class DeviceLocks {
  public:
   /// `descriptor` is borrowed.
   explicit DeviceLocks(int descriptor) : descriptor_(descriptor) {}
 
-  /// The one who changes the directory. False: somebody else is.
+  /// Takes the lock of the writer, which changes the directory. False: another one has it.
   bool take_writer();
-  /// Readers of a slot share it. False: it is being freed.
+  /// Takes a lock that readers of a slot share. False: the slot is being freed.
   bool take_reader(std::uint32_t slot);
-  /// Nobody else reads the slot, and nobody can begin to. False: somebody does.
+  /// Makes sure that nothing else reads the slot, and that no reader can begin. False: there is a
+  /// reader.
   bool take_sole(std::uint32_t slot);
   void give_back(std::uint32_t slot);
 

@@ -20,7 +20,7 @@ namespace {
 using layout::DeviceDirectory;
 using layout::kDeviceUnitBytes;
 
-/// A reader may meet a directory while it is written, or a slot while it is freed.
+/// A reader may find a directory while it is written, or a slot while it is freed.
 constexpr int kReadAttempts = 8;
 constexpr std::chrono::microseconds kReadPause{200};
 
@@ -43,7 +43,7 @@ void require_writer(DeviceLocks& locks, const std::string& path) {
       path);
 }
 
-/// What format() would destroy; empty: nothing that can be seen.
+/// What format() would destroy; empty when nothing can be seen.
 std::string contents_of(const PersistentMemory& memory) {
   const auto head = memory.bytes().first(kDeviceUnitBytes);
   if (layout::has_device_directory(head)) return "indexes of farvec, or did";
@@ -71,7 +71,8 @@ layout::ReadDeviceDirectory read_directory(const PersistentMemory& memory) {
   }
 }
 
-/// A copy that is being written looks damaged, but not for long.
+/// Reads the directory again when a copy looks damaged: a copy that is being written does, but not
+/// for long.
 layout::ReadDeviceDirectory read_settled_directory(const PersistentMemory& memory) {
   layout::ReadDeviceDirectory read = read_directory(memory);
   for (int attempt = 1; !read.other_damage.empty() && attempt < kReadAttempts; ++attempt) {
@@ -104,14 +105,14 @@ void DeviceStore::format(std::unique_ptr<PersistentMemory> memory, bool force) {
   directory.device_bytes = memory->bytes().size();
   directory.unsafe_shutdowns = memory->unsafe_shutdowns();
   // A device that was farvec's has its old state or the new one at every moment: the older copy is
-  // written over first, with a sequence above the other's.
+  // overwritten first, with a sequence above the other's.
   std::uint32_t first = 0;
   try {
     const auto read = read_directory(*memory);
     directory.sequence = read.directory.sequence;
     first = 1 - read.copy;
   } catch (const Error&) {
-    // Nothing that could be kept.
+    // There is nothing that could be kept.
   }
   ++directory.sequence;
   write_copy(*memory, directory, first);
@@ -160,7 +161,7 @@ SlotHold DeviceStore::hold(std::uint32_t slot, std::uint64_t generation) {
   }
   const SlotHold hold(this,
                       [self = shared_from_this(), slot](const void*) { self->give_back(slot); });
-  // Only now nobody can free it any more: is it still there?
+  // Only from now on the slot cannot be freed any more: is the index still there?
   const std::optional<layout::DeviceIndex> index = directory().slots[slot];
   return index && index->generation == generation ? hold : SlotHold{};
 }
@@ -220,7 +221,8 @@ void DeviceStore::commit(DeviceDirectory directory) {
   try {
     write_copy(*memory_, directory, copy);
   } catch (...) {
-    // What could not be made durable must not become true later, when its space is another's.
+    // A change that could not be made durable must not take effect later, when its space belongs to
+    // another index.
     memory_->copy(layout::device_copy_offset(copy), std::vector<std::byte>(kCacheLineBytes));
     throw;
   }
@@ -229,8 +231,8 @@ void DeviceStore::commit(DeviceDirectory directory) {
   write_other(other);
 }
 
-/// The change is true already: what goes wrong with its second copy is told, and mended by the next
-/// change or the next writer.
+/// The change has already taken effect. A failure to write its second copy is logged, and repaired
+/// by the next change or the next writer.
 void DeviceStore::write_other(std::uint32_t copy) {
   try {
     write_copy(*memory_, newest_.directory, copy);

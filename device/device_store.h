@@ -1,4 +1,5 @@
-// A memory device that farvec divides among indexes: who has which bytes, kept on the device.
+// A DeviceStore is a memory device that farvec divides among indexes: it keeps on the device which
+// index has which bytes.
 #pragma once
 
 #include <array>
@@ -15,31 +16,31 @@
 
 namespace farvec::device {
 
-/// Keeps a slot's index where it is: as long as one of these lives in any process of this machine,
-/// nobody frees it.
+/// Keeps a slot's index in place: as long as such an object lives in any process of this machine,
+/// the slot is not freed.
 using SlotHold = std::shared_ptr<const void>;
 
 /// Many processes of a machine may have one device open to read, one of them to write.
 ///
-/// Whatever a writer does becomes true with one write of a copy of the directory, after everything
-/// that it names is durable: when power goes at any moment, the device has the state before or the
-/// state after. The other copy is written next, so that either of them alone has all that was
-/// published. Space that an unfinished load took is free again,
-/// because nobody but that load knew of it.
+/// Everything that a writer does takes effect with one write of a copy of the directory, after
+/// everything that it names is durable. When power fails at any moment, the device has the state
+/// before or the state after. The other copy is written next, so that each copy alone has all that
+/// was published. Space that an unfinished load took is free again, because only that load knew of
+/// it.
 ///
-/// Thread-safe, but for what a writer puts into the space that it found: one load at a time.
-/// Machines that share a device see no locks of each other: one of them writes, and only while the
-/// others have closed what it frees (docs/devices.md).
+/// Thread-safe, except for the bytes that a writer puts into the space that it found: one load at a
+/// time. Machines that share a device do not see each other's locks. One of them may write, and
+/// only while the others have closed what it frees (docs/devices.md).
 class DeviceStore : public std::enable_shared_from_this<DeviceStore> {
  public:
-  /// Writes an empty directory. Throws Error when the device is too small, is in use, or holds
-  /// something already, unless `force` says that this may be forgotten.
+  /// Writes an empty directory. Throws Error when the device is too small, is in use, or already
+  /// holds something, unless `force` says that this may be lost.
   static void format(std::unique_ptr<PersistentMemory> memory, bool force);
 
-  /// Reads the directory; with read_write access as the only writer, which mends a copy that was
-  /// damaged. Throws Error when the device has none, when it is damaged, when another process is
-  /// the writer, or when the device has counted unsafe shutdowns since it was last known to be
-  /// whole and `allow_unsafe` does not say that this is looked at.
+  /// Reads the directory. With read_write access it is the only writer, and repairs a damaged copy.
+  /// Throws Error when the device has none, when it is damaged, or when another process is the
+  /// writer. Throws Error also when the device has counted unsafe shutdowns since it was last known
+  /// to be whole, unless `allow_unsafe` says that the caller takes care of that.
   static std::shared_ptr<DeviceStore> open(std::unique_ptr<PersistentMemory> memory,
                                            MemoryAccess access, bool allow_unsafe = false);
 
@@ -47,29 +48,32 @@ class DeviceStore : public std::enable_shared_from_this<DeviceStore> {
   std::span<std::byte> bytes(const layout::DeviceExtent& extent) const {
     return memory_->bytes().subspan(extent.offset, extent.bytes);
   }
-  /// Empty: both copies were whole when it was opened.
+  /// Empty when both copies were whole at opening.
   const std::string& damage() const { return damage_; }
 
-  /// As the device has it now.
+  /// The directory that the device has now.
   layout::DeviceDirectory directory() const;
 
-  /// Keeps the index where it is. Empty: the slot has another index by now, or none.
+  /// Keeps the index in place. Empty when the slot has another index by now, or none.
   SlotHold hold(std::uint32_t slot, std::uint64_t generation);
 
-  // For the writer alone.
-  /// Space for a new index, taken by nobody until publish(). Throws Error when there is none.
+  // Only the writer calls these.
+  /// Finds space for a new index, which stays free until publish(). Throws Error when there is
+  /// none.
   std::vector<layout::DeviceExtent> find_space(std::span<const std::uint64_t> sizes) const;
-  /// Past the caches; durable after persist().
+  /// Copies past the caches; durable after persist().
   void copy(std::uint64_t offset, std::span<const std::byte> from) { memory_->copy(offset, from); }
   void persist(const layout::DeviceExtent& extent) {
     memory_->persist(extent.offset, extent.bytes);
   }
   /// Enters an index whose bytes are durable. `index.generation`, `sequence` and `published` are
-  /// filled in here. Throws SystemError when the directory cannot be written; then it is as before.
+  /// filled in here. Throws SystemError when the directory cannot be written; then nothing has
+  /// changed.
   std::uint32_t publish(layout::DeviceIndex index);
-  /// Frees the slot's space. False: somebody reads it.
+  /// Frees the slot's space. False when there is a reader.
   bool remove(std::uint32_t slot);
-  /// Everything was verified: unsafe shutdowns up to now are no reason to doubt any more.
+  /// Says that everything was verified: unsafe shutdowns up to now are no reason for doubt any
+  /// more.
   void trust();
 
  private:
@@ -83,12 +87,12 @@ class DeviceStore : public std::enable_shared_from_this<DeviceStore> {
   const MemoryAccess access_;
   DeviceLocks locks_;
   std::string damage_;
-  mutable std::mutex mutex_;            ///< for what follows
-  layout::ReadDeviceDirectory newest_;  ///< the writer's; a reader reads the device
-  std::array<std::uint32_t, layout::kDeviceSlots> holds_{};  ///< of this object, by slot
+  mutable std::mutex mutex_;            ///< guards what follows
+  layout::ReadDeviceDirectory newest_;  ///< the writer's copy; a reader reads the device
+  std::array<std::uint32_t, layout::kDeviceSlots> holds_{};  ///< holds of this object, per slot
 };
 
-/// A device or file by its path.
+/// Says how to open a device or file, by its path.
 struct StoreOptions {
   MemoryAccess access = MemoryAccess::read_only;
   bool allow_bad_blocks = false;

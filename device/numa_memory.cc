@@ -11,7 +11,7 @@
 namespace farvec::device {
 namespace {
 
-/// "0, 1, 4": the nodes that have memory.
+/// The nodes that have memory, "0, 1, 4".
 std::string nodes_with_memory() {
   std::string names;
   for (int node = 0; node <= numa_max_node(); ++node) {
@@ -38,7 +38,7 @@ HugeBuffer numa_buffer(std::uint32_t node, std::uint64_t bytes) {
   HugeBuffer buffer(bytes);
   bitmask* const nodes = numa_allocate_nodemask();
   numa_bitmask_setbit(nodes, node);
-  // No page has been touched yet: all of them will come from there.
+  // No page has been touched yet, so all pages will come from that node.
   const long bound =
       mbind(buffer.data(), buffer.size(), MPOL_BIND, nodes->maskp, nodes->size + 1, 0);
   const int error = errno;

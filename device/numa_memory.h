@@ -1,4 +1,4 @@
-// Memory of one NUMA node: CXL or persistent memory that the system has as its own
+// Allocates memory of one NUMA node: CXL or persistent memory that the system has as its own
 // (daxctl reconfigure-device --mode=system-ram).
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace farvec::device {
 
-/// Zeroed memory whose pages come from this node alone. Throws Error when there is no such node, or
-/// when it has less memory left.
+/// Returns zeroed memory whose pages come from this node only. Throws Error when there is no such
+/// node, or when it has less memory left.
 HugeBuffer numa_buffer(std::uint32_t node, std::uint64_t bytes);
 
 }  // namespace farvec::device

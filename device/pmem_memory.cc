@@ -31,8 +31,8 @@ struct Owned {
 };
 using Source = Owned<pmem2_source, pmem2_source_delete>;
 using Config = Owned<pmem2_config, pmem2_config_delete>;
-/// libpmem2 unmaps first and forgets the range later: meanwhile another thread may be given the
-/// range, and is refused (EEXIST) as what was there is still known.
+/// libpmem2 unmaps first and forgets the range later. In between another thread may be given the
+/// range, and is refused (EEXIST) because the old mapping is still known.
 std::mutex mapping;
 int unmap(pmem2_map** map) {
   const std::lock_guard lock(mapping);
@@ -41,8 +41,8 @@ int unmap(pmem2_map** map) {
 using Map = Owned<pmem2_map, unmap>;
 using BadBlocks = Owned<pmem2_badblock_context, pmem2_badblock_context_delete>;
 
-/// Throws when a call of libpmem2 failed. Its message may be that of an earlier call, the result is
-/// not: an errno, or one of the library's own numbers.
+/// Throws when a call of libpmem2 failed. The library's message may be that of an earlier call, but
+/// the result is not: it is an errno, or one of the library's own numbers.
 void require(int result, const std::string& path, const char* what) {
   if (result >= 0) return;
   if (result > PMEM2_E_UNKNOWN) {
@@ -54,7 +54,7 @@ void require(int result, const std::string& path, const char* what) {
 Descriptor open_plain(const std::string& path, MemoryAccess access) {
   const int flags = access == MemoryAccess::read_write ? O_RDWR : O_RDONLY;
   struct stat info {};
-  // Looked at by its name first: opening a device of another kind may do something.
+  // Checked by its name first, because opening a device of another kind may have effects.
   if (stat(path.c_str(), &info) != 0) throw SystemError(errno, "opening {}", path);
   if (!S_ISREG(info.st_mode) && !S_ISCHR(info.st_mode)) {
     throw Error(
@@ -75,7 +75,8 @@ bool is_character_device(int fd) {
   return fstat(fd, &info) == 0 && S_ISCHR(info.st_mode);
 }
 
-/// The first bad block's offset is named. Kinds of memory that know none have none.
+/// The error names the first bad block's offset. Kinds of memory that do not know bad blocks have
+/// none.
 void require_no_bad_blocks(const pmem2_source* source, const std::string& path) {
   BadBlocks blocks;
   if (pmem2_badblock_context_new(&blocks.pointer, source) < 0) return;
@@ -127,8 +128,8 @@ class PmemMemory final : public PersistentMemory {
       return;
     }
     persist_(first, bytes);
-    // What the memory controller still holds reaches the media even when its batteries fail. Not
-    // every device can be asked for it.
+    // After this, bytes that the memory controller still holds reach the media even when its
+    // batteries fail. Not every device can be asked for it.
     (void)pmem2_deep_flush(map_.pointer, first, bytes);
   }
 
@@ -161,7 +162,8 @@ class PmemMemory final : public PersistentMemory {
     require(pmem2_map_new(&map_.pointer, config.pointer, source_.pointer), path_, "mapping");
   }
 
-  /// libpmem2 ends the process when writing back fails; a disk that is full or broken must not.
+  /// libpmem2 ends the process when writing back fails, which must not happen for a disk that is
+  /// full or broken.
   void sync_pages(std::byte* first, std::uint64_t bytes) const {
     const auto begin = reinterpret_cast<std::uintptr_t>(first) / page_bytes() * page_bytes();
     const auto end = reinterpret_cast<std::uintptr_t>(first) + bytes;

@@ -15,7 +15,7 @@ using layout::DeviceIndex;
 using layout::kDeviceChunkBytes;
 using layout::kRegionCount;
 
-/// A run of one region that has one checksum.
+/// A run of one region that one checksum covers.
 struct StoredChunk {
   std::uint32_t region;
   DeviceExtent extent;
@@ -44,7 +44,7 @@ void for_each_stored_chunk(std::span<const layout::DeviceRegion> regions, unsign
                });
 }
 
-/// What `node` serves, the newest first.
+/// The slots that `node` serves, newest first.
 std::vector<std::uint32_t> slots_of(const layout::DeviceDirectory& directory, std::uint32_t node) {
   std::vector<std::uint32_t> slots;
   for (std::uint32_t slot = 0; slot < layout::kDeviceSlots; ++slot) {
@@ -62,7 +62,7 @@ layout::DeviceDescription description_of(const DeviceStore& store, const DeviceI
                                            store.memory().path());
 }
 
-/// Empty: it is damaged.
+/// Empty when the description is damaged.
 std::optional<layout::DeviceDescription> whole_description(const DeviceStore& store,
                                                            const DeviceIndex& entry) {
   try {
@@ -82,7 +82,7 @@ std::vector<layout::DeviceRegion> regions_at(const layout::Manifest& manifest,
   return regions;
 }
 
-/// What `node`'s regions and the description of them take.
+/// The sizes of `node`'s regions and of their description.
 std::vector<std::uint64_t> sizes_of(const layout::Manifest& manifest, std::uint32_t node,
                                     layout::DeviceDescription description) {
   std::vector<DeviceExtent> unplaced;

@@ -1,4 +1,4 @@
-// Indexes that lie on a memory device: attached where they are, or loaded there.
+// A StoredIndex is an index on a memory device: attached in place, or loaded to it.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace farvec::device {
 
-/// An index, or one memory node's share of it, where it lies. It stays there as long as this
-/// object lives. Immutable; may be shared by threads.
+/// An index, or one memory node's share of it, in its place on the device. It stays there as long
+/// as this object lives. Immutable; threads may share it.
 class StoredIndex {
  public:
-  /// Takes the index of a slot: its description, its manifest and its regions' headers are checked,
-  /// their payload is not (verify()), so that this takes as long for a large index as for a small
-  /// one. Throws Error naming the device and what does not fit.
+  /// Attaches the index of a slot. Its description, its manifest and its regions' headers are
+  /// checked, its payload is not (verify() does that), so that this takes as long for a large index
+  /// as for a small one. Throws Error naming the device and what does not fit.
   static std::shared_ptr<const StoredIndex> attach(const std::shared_ptr<DeviceStore>& store,
                                                    std::uint32_t slot);
-  /// As attach(), of the newest index that `node` serves; null: there is none.
+  /// Attaches the newest index that `node` serves; null when there is none.
   static std::shared_ptr<const StoredIndex> find(const std::shared_ptr<DeviceStore>& store,
                                                  std::uint32_t node);
-  /// As attach(), of what `node` serves of this very index; null: it does not lie there, or its
-  /// description is damaged, so that it is to be loaded again.
+  /// Attaches what `node` serves of this very index. Null when the device does not have it, or its
+  /// description is damaged, so that it has to be loaded again.
   static std::shared_ptr<const StoredIndex> find(const std::shared_ptr<DeviceStore>& store,
                                                  const layout::IndexDirectory& index,
                                                  std::uint32_t node);
@@ -37,23 +37,23 @@ class StoredIndex {
   const layout::DeviceIndex& entry() const { return held_.entry; }
   const layout::Manifest& manifest() const { return manifest_; }
   const std::string& manifest_json() const { return description_.manifest_json; }
-  /// Of the whole device.
+  /// The place of the region in the whole device.
   const layout::DeviceExtent& extent(std::uint32_t region) const {
     return held_.entry.regions.at(region).extent;
   }
-  /// Header and payload.
+  /// The bytes of header and payload.
   std::span<std::byte> region(std::uint32_t region) const { return store_->bytes(extent(region)); }
 
-  /// Reads everything and compares every checksum. `on_chunk` is called after each with its bytes,
-  /// by any of the threads; what it throws ends the work and comes out of it. Throws Error at the
-  /// first that does not match, naming region and offset.
+  /// Reads everything and compares every checksum. Any of the threads calls `on_chunk` after each
+  /// chunk with the number of its bytes; what it throws ends the work and passes through to the
+  /// caller. Throws Error at the first checksum that does not match, naming region and offset.
   void verify(unsigned threads, const std::function<void(std::uint64_t)>& on_chunk = {}) const;
 
  private:
   struct Held {
     std::uint32_t slot;
     layout::DeviceIndex entry;
-    SlotHold hold;  ///< empty: it was removed, or another is there
+    SlotHold hold;  ///< empty: it was removed, or another index is there
   };
   StoredIndex(std::shared_ptr<DeviceStore> store, Held held, layout::DeviceDescription description);
   static Held hold(DeviceStore& store, std::uint32_t slot, const layout::DeviceIndex& entry);
@@ -63,15 +63,15 @@ class StoredIndex {
 
   const std::shared_ptr<DeviceStore> store_;
   const Held held_;
-  const std::string source_;  ///< for messages
+  const std::string source_;  ///< name for messages
   const layout::DeviceDescription description_;
   const layout::Manifest manifest_;
 };
 
-/// Copies what `node` serves of the index to the device, makes it durable, reads it back for its
-/// checksums and enters it, under `name` (empty: that of the index's directory), cut to what a
-/// device's directory holds. Throws Error when there is no room, a checksum of the files does not
-/// match, or `options.on_chunk` ends it; then the device has what it had.
+/// Copies what `node` serves of the index to the device, makes it durable, reads it back to compare
+/// checksums, and enters it under `name` (when empty, the name of the index's directory), cut to
+/// the length that a device's directory holds. Throws Error when there is no room, a checksum of
+/// the files does not match, or `options.on_chunk` ends it; then the device has what it had.
 std::shared_ptr<const StoredIndex> store_index(const std::shared_ptr<DeviceStore>& store,
                                                const layout::IndexDirectory& index,
                                                std::uint32_t node, const std::string& name,

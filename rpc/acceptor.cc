@@ -19,7 +19,8 @@ namespace farvec::rpc {
 namespace {
 
 constexpr int kAcceptorBacklog = 1024;
-/// After a connection that could not be accepted (no descriptor is left): it is tried again.
+/// The pause after a connection that could not be accepted because no descriptor is left; then it
+/// is tried again.
 constexpr int kPauseMs = 100;
 
 std::uint16_t port_of(const sockaddr_storage& address) {
@@ -28,7 +29,7 @@ std::uint16_t port_of(const sockaddr_storage& address) {
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-/// For the log.
+/// Names an address for the log.
 std::string name_of(const sockaddr_storage& address) {
   char text[INET6_ADDRSTRLEN] = {};
   if (address.ss_family == AF_UNIX) return "a Unix socket";
@@ -68,7 +69,8 @@ void Acceptor::listen_on(const addrinfo& entry, const Address& address) {
   if (!socket.valid()) return;
   const int on = 1;
   setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));  // of what it accepts
+  // Accepted sockets inherit it.
+  setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   sockaddr_storage place{};
   std::memcpy(&place, entry.ai_addr, entry.ai_addrlen);
   auto& port = place.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(place).sin6_port

@@ -1,5 +1,5 @@
-// Accepts the connections of a TLS server, so that who is refused has a name, and those of a Unix
-// socket, which gRPC would bind with wider rights.
+// An Acceptor accepts the connections of a TLS server, so that a refused client has a name in the
+// log. It also accepts those of a Unix socket, which gRPC would bind with wider rights.
 #pragma once
 
 #include <grpcpp/server_builder.h>
@@ -15,23 +15,23 @@
 
 namespace farvec::rpc {
 
-/// Listens, accepts on a thread of its own, and hands each connection to gRPC in a TlsPeerScope.
+/// Listens, accepts on its own thread, and hands each connection to gRPC in a TlsPeerScope.
 class Acceptor {
  public:
   using Taker = std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>;
 
-  /// Listens on every address of the host, or on a Unix socket, as listen_unix(). Throws Error or
+  /// Listens on every address of the host, or on a Unix socket like listen_unix(). Throws Error or
   /// SystemError.
   explicit Acceptor(const Address& address);
   ~Acceptor() { stop(); }
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  /// That the kernel chose when 0 was asked for; the same on every address.
+  /// The port that the kernel chose when 0 was asked for; the same on every address.
   std::uint16_t port() const { return port_; }
-  /// Once; the taker's server must have started, and must not end before stop().
+  /// Call it once. The taker's server must have started, and must not end before stop().
   void start(Taker taker);
-  /// No connection is accepted any more. Idempotent.
+  /// Stops accepting connections. Idempotent.
   void stop();
 
  private:
@@ -43,7 +43,7 @@ class Acceptor {
   std::vector<Descriptor> listeners_;
   std::uint16_t port_;
   const std::shared_ptr<RefusalLog> refusals_ = std::make_shared<RefusalLog>();
-  Descriptor wake_;  ///< eventfd; readable once the thread must end
+  Descriptor wake_;  ///< an eventfd, readable when the thread must end
   Taker taker_;
   std::thread thread_;
 };

@@ -58,7 +58,7 @@ bool is_loopback(const sockaddr* address) {
 
 void require_free_tcp(const Address& address, const addrinfo& candidate) {
   const Descriptor socket(::socket(candidate.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket.valid()) return;  // a machine without this address family
+  if (!socket.valid()) return;  // the machine does not have this address family
   const int on = 1;
   setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   if (bind(socket.get(), candidate.ai_addr, candidate.ai_addrlen) == 0) return;

@@ -1,4 +1,4 @@
-// Where a daemon listens and a client connects: "HOST:PORT" or "unix:/path".
+// An Address is where a daemon listens and a client connects: "HOST:PORT" or "unix:/path".
 #pragma once
 
 #include <netdb.h>
@@ -19,32 +19,32 @@ struct Address {
   bool is_unix() const { return !unix_path.empty(); }
 };
 
-/// Throws Error naming the two accepted forms. "[::1]:7700" for IPv6. A Unix path is at most 107
-/// bytes (the kernel's limit).
+/// Parses an address; IPv6 is written "[::1]:7700". Throws Error naming the two accepted forms. A
+/// Unix path is at most 107 bytes (the kernel's limit).
 Address parse_address(std::string_view text);
 
-/// Addresses separated by commas. Throws Error also for one that is named twice.
+/// Parses addresses separated by commas. Throws Error also when one is named twice.
 std::vector<Address> parse_addresses(std::string_view text);
 
-/// What parse_address() reads; also gRPC's own notation.
+/// Writes the form that parse_address() reads, which is also gRPC's own notation.
 std::string to_string(const Address& address);
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-/// Every socket address of the TCP address's host. Throws Error when the name does not resolve.
+/// Every socket address of a TCP address's host. Throws Error when the name does not resolve.
 AddressList resolve(const Address& address);
 
-/// True for a Unix socket, and for a host of which every address is a loopback one. Throws Error
+/// True for a Unix socket, and for a host whose addresses are all loopback addresses. Throws Error
 /// when the name does not resolve.
 bool is_local(const Address& address);
 
-/// True when gRPC's name of a caller ("unix:", "ipv4:127.0.0.1:4711", "ipv6:%5B::1%5D:4711") is of
-/// this machine.
+/// True when gRPC's name of a caller ("unix:", "ipv4:127.0.0.1:4711", "ipv6:%5B::1%5D:4711")
+/// belongs to this machine.
 bool is_local_peer(std::string_view peer);
-/// Whether it came through a Unix socket.
+/// Whether the caller came through a Unix socket.
 bool is_unix_peer(std::string_view peer);
 
-/// Throws Error when `address` can be reached from other machines and what listens there is neither
+/// Throws Error when `address` can be reached from other machines and the service there is neither
 /// encrypted nor authenticated, unless that was asked for: `allowed` is --insecure, or TLS.
 void require_safe_binding(const Address& address, bool allowed);
 

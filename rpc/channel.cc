@@ -14,18 +14,19 @@ namespace {
 
 using Clock = std::chrono::system_clock;
 constexpr std::chrono::milliseconds kStopCheckPeriod{100};
-/// A peer that has not answered by then is asked about TLS.
+/// When a peer has not answered after this time, the reason is looked for in TLS.
 constexpr std::chrono::milliseconds kProbeAfter{500};
 
 grpc::ChannelArguments channel_arguments(const ConnectOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // nodes are not reached through a web proxy
   arguments.SetMaxReceiveMessageSize(options.max_message_bytes);
-  // Channels to one address would share a connection. Where one of them is idle when the peer dies,
-  // the others' attempts to reach the next peer are looked after every few seconds only.
+  // Otherwise channels to one address would share a connection. When one of them is idle as the
+  // peer dies, the attempts of the others to reach the next peer are handled only every few
+  // seconds.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  // How long an attempt may take, too: a peer on a busy machine answers late.
+  // It also bounds how long an attempt may take: a peer on a busy machine answers late.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   return arguments;
@@ -43,7 +44,7 @@ void require_no_tls_trouble(const Address& address, const ConnectOptions& option
   if (!trouble.empty()) throw Error("cannot connect to {}: {}", to_string(address), trouble);
 }
 
-/// Called when gRPC has failed to connect, which does not say why.
+/// Called when gRPC has failed to connect, which does not say why. Throws when nothing listens.
 void require_listener(const Address& address) {
   constexpr std::chrono::milliseconds kPatience{500};
   const bool refused = address.is_unix() ? !someone_listens(address.unix_path)

@@ -1,4 +1,5 @@
-// The client's end: a connected channel, or an error that says whom we waited for.
+// connect() is the client's end: it returns a connected channel, or throws an error that names the
+// peer.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -13,7 +14,7 @@
 
 namespace farvec::rpc {
 
-/// Nothing listens at the address now: the port refuses, or the socket is not there.
+/// Nothing listens at the address now: the port refuses, or the socket file does not exist.
 class NobodyListens : public Error {
  public:
   using Error::Error;
@@ -21,20 +22,19 @@ class NobodyListens : public Error {
 
 struct ConnectOptions {
   std::chrono::milliseconds wait{10'000};
-  /// Whether the wait is also for somebody who listens; else connect() throws NobodyListens at
-  /// once.
+  /// Whether to wait until something listens; else connect() throws NobodyListens at once.
   bool await_listener = true;
   int max_message_bytes = 64 << 20;
   /// When set, connect() gives up as soon as it becomes true.
   const std::atomic<bool>* stop = nullptr;
-  std::shared_ptr<const Tls> tls;  ///< null: none
+  std::shared_ptr<const Tls> tls;  ///< null: no TLS
 };
 
-/// The only place where farvec makes a channel. It goes straight to the peer, whatever http_proxy
-/// and its like say, by a connection of its own. Tries again (with gRPC's back-off, at most a
+/// farvec makes channels only here. The channel goes straight to the peer, whatever http_proxy and
+/// similar variables say, over its own connection. Tries again (with gRPC's back-off, at most a
 /// second apart) until the peer answers or the wait is over. Throws Error naming the address and
-/// the time waited, or, before the wait is over, why the two ends do not agree on TLS, or
-/// NobodyListens.
+/// the time waited. Before the wait is over it throws Error when the two ends do not agree on TLS,
+/// saying why, or NobodyListens.
 std::shared_ptr<grpc::Channel> connect(const Address& address, const ConnectOptions& options = {});
 
 /// The standard health service's answer for the whole server: true when SERVING. False also when

@@ -1,4 +1,4 @@
-// Rights that take more than a connection.
+// Checks rights that take more than a connection.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -8,12 +8,12 @@
 
 namespace farvec::rpc {
 
-/// Whether the caller may do what not everybody may who can connect: callers of this machine that
-/// came without a certificate may, and those whose certificate holds one of `names` as its common
-/// name or among its alternative names.
+/// Whether the caller may do what not every client may do that can connect. Callers of this machine
+/// that came without a certificate may, and those whose certificate has one of `names` as its
+/// common name or among its alternative names.
 bool is_entitled(const grpc::ServerContextBase& call, const std::vector<std::string>& names);
 
-/// What others are told: "CN=client may not publish: that takes ...". `option` names the
+/// The status for other callers: "CN=client may not publish: that takes ...". `option` names the
 /// certificates.
 grpc::Status not_entitled(const grpc::ServerContextBase& call, const std::string& act,
                           const std::string& option);

@@ -2,7 +2,8 @@
 
 namespace farvec::rpc {
 
-/// One call of Watch; deletes itself. All but OnDone() with the service's mutex held.
+/// One call of Watch; it deletes itself. Everything but OnDone() runs with the service's mutex
+/// held.
 class HealthService::Watcher final : public grpc::ServerWriteReactor<Response> {
  public:
   Watcher(HealthService& service, bool known) : service_(service), known_(known) {
@@ -10,7 +11,7 @@ class HealthService::Watcher final : public grpc::ServerWriteReactor<Response> {
     service_.ended_ ? end() : tell();
   }
 
-  /// Sends the service's status unless it was the last one that went out; one write at a time.
+  /// Sends the service's status unless it was the last one sent; one write at a time.
   void tell() {
     const auto status = known_ ? service_.status_ : Response::SERVICE_UNKNOWN;
     if (writing_ || finished_ || sent_.status() == status) return;
@@ -45,7 +46,7 @@ class HealthService::Watcher final : public grpc::ServerWriteReactor<Response> {
  private:
   HealthService& service_;
   const bool known_;
-  Response sent_;  ///< UNKNOWN: nothing yet
+  Response sent_;  ///< UNKNOWN: nothing was sent yet
   bool writing_ = false;
   bool finished_ = false;
 };

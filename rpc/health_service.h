@@ -1,4 +1,4 @@
-// The standard health service, which says NOT_SERVING from its first moment on.
+// A HealthService is the standard health service, which says NOT_SERVING from its first moment on.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -10,13 +10,13 @@
 
 namespace farvec::rpc {
 
-/// gRPC's own says SERVING between the begin of listening and whoever tells it otherwise. This one
-/// knows the whole server alone: service "". Thread-safe.
+/// gRPC's own service says SERVING from the beginning of listening until it is told otherwise. This
+/// one knows only the whole server: service "". Thread-safe.
 class HealthService final : public grpc::health::v1::Health::CallbackService {
  public:
-  /// The answer from now on, which watchers are sent.
+  /// Sets the answer from now on, and sends it to watchers.
   void set_serving(bool serving);
-  /// Ends all watches, also those that begin from now on.
+  /// Ends all watches, and those that begin from now on.
   void end();
 
  private:
@@ -29,7 +29,7 @@ class HealthService final : public grpc::health::v1::Health::CallbackService {
   grpc::ServerWriteReactor<Response>* Watch(grpc::CallbackServerContext* context,
                                             const Request* request) override;
 
-  std::mutex mutex_;  ///< of watchers, too
+  std::mutex mutex_;  ///< guards watchers, too
   std::set<Watcher*> watchers_;
   Response::ServingStatus status_ = Response::NOT_SERVING;
   bool ended_ = false;

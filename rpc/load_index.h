@@ -1,4 +1,4 @@
-// A memory node is asked to load another index beside the one that it serves.
+// load_index() asks a memory node to load another index beside the one that it serves.
 #pragma once
 
 #include <chrono>
@@ -11,16 +11,16 @@ namespace farvec::rpc {
 
 struct LoadIndexCall {
   std::string node;   ///< its address, for messages
-  std::string index;  ///< directory, on the node's machine
+  std::string index;  ///< directory on the node's machine
   std::chrono::milliseconds timeout{3'600'000};
 };
 
-/// The path as a memory node is told it: absolute. Throws Error where it is no UTF-8, which is what
-/// the words of a message have to be.
+/// The path in the form that a memory node is told: absolute. Throws Error where it is not UTF-8,
+/// which text in a message has to be.
 std::string told_path(const std::filesystem::path& path);
 
 /// Returns when the node serves the index. `context` is fresh; cancelling it ends the load. Throws
-/// Error naming the node; then it serves what it served.
+/// Error naming the node; then the node serves what it served before.
 memory_node::v1::LoadResponse load_index(memory_node::v1::MemoryNode::Stub& stub,
                                          grpc::ClientContext& context, const LoadIndexCall& call);
 

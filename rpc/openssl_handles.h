@@ -1,4 +1,4 @@
-// OpenSSL's objects with an owner.
+// Owns OpenSSL's objects.
 #pragma once
 
 #include <openssl/bio.h>
@@ -30,7 +30,8 @@ inline BioHandle bio_over(const std::string& text) {
   return BioHandle(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-/// The certificates of a PEM text, in its order. Ends with the text, which load_tls() bounds.
+/// The certificates of a PEM text, in its order. It reads to the end of the text, whose length
+/// load_tls() limits.
 inline std::vector<X509Handle> parse_certificates(const std::string& pem) {
   std::vector<X509Handle> certificates;
   const BioHandle bio = bio_over(pem);
@@ -40,7 +41,7 @@ inline std::vector<X509Handle> parse_certificates(const std::string& pem) {
   return certificates;
 }
 
-/// Null for an encrypted key too: a daemon has nobody to ask.
+/// Null also for an encrypted key: a daemon cannot ask a person for the password.
 inline KeyHandle parse_key(const std::string& pem) {
   const auto no_password = [](char*, int, int, void*) { return 0; };
   return KeyHandle(PEM_read_bio_PrivateKey(bio_over(pem).get(), nullptr, no_password, nullptr));

@@ -10,7 +10,7 @@ namespace {
 
 namespace v1 = compute_node::v1;
 
-/// Room for the counts of a hundred million clusters.
+/// Enough for the counts of a hundred million clusters.
 constexpr int kMaxMessageBytes = 1 << 30;
 
 }  // namespace

@@ -1,4 +1,5 @@
-// How often a compute node has probed each cluster, asked by whoever groups by it.
+// ask_probe_counts() asks a compute node how often it has probed each cluster, for grouping by
+// these counts.
 #pragma once
 
 #include <chrono>
@@ -13,12 +14,14 @@
 namespace farvec::rpc {
 
 struct ProbeCountsCall {
-  std::optional<std::uint64_t> segment = std::nullopt;  ///< of the collection that it serves
-  std::chrono::milliseconds wait{10'000};               ///< for a connection, and for the answer
+  /// A segment of the collection that the node serves.
+  std::optional<std::uint64_t> segment = std::nullopt;
+  /// Limit for a connection, and for the answer.
+  std::chrono::milliseconds wait{10'000};
   std::shared_ptr<const Tls> tls = nullptr;
 };
 
-/// Throws Error naming the node, also when nobody listens there.
+/// Throws Error naming the node, also when nothing listens there.
 compute_node::v1::ProbeCountsResponse ask_probe_counts(const Address& node,
                                                        const ProbeCountsCall& call);
 

@@ -8,7 +8,7 @@ namespace {
 constexpr std::chrono::seconds kPeriod{10};
 constexpr std::size_t kMaxEntries = 1024;
 
-/// Without the port, which is another one for each connection.
+/// The peer without its port, which differs for each connection.
 std::string host_of(const std::string& peer) {
   return peer.substr(0, peer.rfind(':'));
 }

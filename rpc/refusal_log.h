@@ -1,4 +1,4 @@
-// Who was refused, and why, in a bounded number of lines.
+// A RefusalLog says who was refused, and why, in a bounded number of lines.
 #pragma once
 
 #include <chrono>
@@ -13,16 +13,17 @@ namespace farvec::rpc {
 struct Refusal {
   std::string peer;  ///< "10.0.0.1:4711", "[::1]:4711"
   std::string reason;
-  std::string subject;  ///< of the certificate that was shown; may be empty
+  std::string subject;  ///< subject of the certificate that was shown; may be empty
 };
 
-/// One line for each host and reason in ten seconds; the next one counts what was left out between.
-/// Keeps at most 1024 pairs of them, and takes what comes beyond as one. Thread-safe.
+/// Gives one line for each host and reason in ten seconds; the next line counts what was left out
+/// in between. Keeps at most 1024 pairs of host and reason, and treats all further pairs as one.
+/// Thread-safe.
 class RefusalLog {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// What is to be logged now; empty when this one is left out.
+  /// The line to log now; empty when this refusal is left out.
   std::string line(const Refusal& refusal, Clock::time_point now);
 
  private:

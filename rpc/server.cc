@@ -12,7 +12,7 @@
 namespace farvec::rpc {
 namespace {
 
-// A client that sends calls and does not read their answers holds no more than this.
+// The limit for a client that sends calls and does not read their answers.
 constexpr int kMaxCallsPerConnection = 1024;
 constexpr std::size_t kMaxMemoryBytes = std::size_t{4} << 30;
 
@@ -27,7 +27,7 @@ Server::Server(ServerOptions options)
     : address_(std::move(options.address)),
       lock_(address_.is_unix() ? SocketLock(address_.unix_path) : SocketLock()) {
   require_safe_binding(address_, options.insecure || options.tls != nullptr);
-  // gRPC would share a TCP port with another process and take a Unix socket away from one.
+  // gRPC would share a TCP port with another process, and take a Unix socket away from one.
   require_free(address_);
   enable_plugins();
 
@@ -75,7 +75,7 @@ void Server::shutdown(std::chrono::milliseconds grace) {
   server_->Wait();
   server_.reset();
   if (address_.is_unix()) unlink(address_.unix_path.c_str());
-  lock_.release();  // last: a successor's socket file would not be ours to remove
+  lock_.release();  // last, because a successor's socket file must not be removed
 }
 
 }  // namespace farvec::rpc

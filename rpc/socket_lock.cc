@@ -33,18 +33,20 @@ SocketLock::SocketLock(const std::string& socket_path) : path_(socket_path + ".l
       if (errno == EWOULDBLOCK) refuse_held(socket_path);
       throw SystemError(errno, "locking {}", path_);
     }
-    // Otherwise its holder removed it after our open; a lock on a nameless file is worth nothing.
+    // Otherwise its holder removed it after this open; a lock on a file without a name is worth
+    // nothing.
     if (is_file_at(file.get(), path_)) {
       file_ = std::move(file);
       return;
     }
   }
-  refuse_held(socket_path);  // others keep taking it
+  refuse_held(socket_path);  // other processes keep taking it
 }
 
 void SocketLock::release() {
   if (!file_.valid()) return;
-  // Still locked: the name is ours, and who has opened it meanwhile finds it gone and tries again.
+  // The lock is still held, so the name is this process's. A process that has opened it meanwhile
+  // finds it gone and tries again.
   unlink(path_.c_str());
   file_.reset();
 }

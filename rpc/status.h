@@ -1,4 +1,4 @@
-// The same outcome in farvec's words and in gRPC's.
+// Converts an outcome between farvec's and gRPC's codes.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -18,7 +18,7 @@ grpc::Status to_grpc(StatusCode code, const std::string& message);
 /// `failed_precondition` (ABORTED, ALREADY_EXISTS).
 StatusCode to_status_code(grpc::StatusCode code);
 
-/// "UNAVAILABLE: connection refused", for messages to people.
+/// Text for messages to people: "UNAVAILABLE: connection refused".
 std::string describe(const grpc::Status& status);
 
 }  // namespace farvec::rpc

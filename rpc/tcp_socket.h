@@ -1,4 +1,4 @@
-// One TCP connection with a bounded wait.
+// connect_tcp() makes a TCP connection with a bounded wait.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@ struct TcpAttempt {
 };
 
 /// Connects to the first of the host's addresses that accepts. `patience` bounds the wait for each,
-/// and every later send and receive on the socket. A name that is not known is no error: it may be
-/// later.
+/// and every later send and receive on the socket. An unknown name is not an error, because it may
+/// become known later.
 TcpAttempt connect_tcp(const Address& address, std::chrono::milliseconds patience);
 
 }  // namespace farvec::rpc

@@ -48,7 +48,7 @@ std::string to_text(const ASN1_TIME* time) {
   return {text, static_cast<std::size_t>(bytes)};
 }
 
-/// Why the certificate is not valid today; empty when it is.
+/// Says why the certificate is not valid today; empty when it is.
 std::string fault_of(const X509Handle& certificate) {
   const ASN1_TIME* begin = X509_get0_notBefore(certificate.get());
   const ASN1_TIME* end = X509_get0_notAfter(certificate.get());
@@ -69,7 +69,7 @@ std::vector<X509Handle> require_certificates(const char* option, const std::stri
   return certificates;
 }
 
-/// A bundle may carry certificates that have expired: one that is valid today is enough.
+/// A bundle may have certificates that have expired: one that is valid today is enough.
 void check_authority(const std::string& path, const std::string& pem) {
   const auto certificates = require_certificates("--tls-ca", path, pem);
   for (const X509Handle& certificate : certificates) {
@@ -98,7 +98,7 @@ std::shared_ptr<const Tls> load_tls(const TlsFiles& files) {
   tls->certificate = read_pem("--tls-cert", files.certificate);
   tls->key = read_pem("--tls-key", files.key);
   tls->authority = read_pem("--tls-ca", files.authority);
-  // The first certificate is the one of this process; the others lead to the authority.
+  // The first certificate belongs to this process; the others lead to the authority.
   const auto chain = require_certificates("--tls-cert", files.certificate, tls->certificate);
   require_valid("--tls-cert", files.certificate, chain.front());
   check_key(files, *tls, chain.front().get());

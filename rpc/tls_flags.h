@@ -1,4 +1,4 @@
-// --tls-cert, --tls-key and --tls-ca, the same in every program.
+// Declares --tls-cert, --tls-key and --tls-ca, the same in every program.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace farvec::rpc {
 
-/// What load_tls() takes; whether the three fit together is its business.
+/// Adds the flags for load_tls(), which checks whether the three fit together.
 void add_tls_flags(Command& app, TlsFiles& files);
 
-/// Throws Error naming the first of them that was given; `where` tells where they mean something,
-/// see OptionRule.
+/// Throws Error naming the first of the flags that was given; `where` says where they mean
+/// something, see OptionRule.
 void refuse_tls_flags(const Command& app, const std::string& where);
 
 }  // namespace farvec::rpc

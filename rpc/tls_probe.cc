@@ -13,7 +13,7 @@
 namespace farvec::rpc {
 namespace {
 
-/// OpenSSL writes without MSG_NOSIGNAL; a peer that hangs up must not end the program.
+/// OpenSSL writes without MSG_NOSIGNAL; this keeps a peer that hangs up from ending the program.
 class NoBrokenPipe {
  public:
   NoBrokenPipe() {
@@ -50,7 +50,7 @@ SslContextHandle make_context(const Tls* tls) {
   return context;
 }
 
-/// The name or number of the host has to be in the server's certificate.
+/// Demands that the name or number of the host is in the server's certificate.
 void expect_host(SSL* ssl, const std::string& host) {
   X509_VERIFY_PARAM* expected = SSL_get0_param(ssl);
   if (X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1) return;
@@ -58,7 +58,7 @@ void expect_host(SSL* ssl, const std::string& host) {
   SSL_set_tlsext_host_name(ssl, host.c_str());
 }
 
-/// OpenSSL numbers a received alert 1000 + the alert.
+/// True for a received alert, which OpenSSL numbers 1000 + the alert.
 bool is_alert(unsigned long error) {
   return ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
 }
@@ -83,17 +83,17 @@ std::string refusal_of(SSL* ssl) {
     return fmt::format("its certificate is not accepted ({}); is it of the authority in --tls-ca?",
                        X509_verify_cert_error_string(verdict));
   }
-  if (ERR_GET_LIB(error) != ERR_LIB_SSL) return "";  // it is slow, or the network is broken
+  if (ERR_GET_LIB(error) != ERR_LIB_SSL) return "";  // the peer is slow, or the network is broken
   if (ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
-    // Without a certificate of its own it may be a proxy whose backend is still starting.
+    // A peer without a certificate of its own may be a proxy whose backend is still starting.
     return SSL_get0_peer_certificate(ssl) != nullptr ? kHungUp : "";
   }
   return fmt::format("it does not speak TLS ({}); start it with certificates, or connect without",
                      reason == nullptr ? "unknown" : reason);
 }
 
-/// With TLS 1.3 a server looks at the client's certificate when the client is already done: its
-/// refusal is the first that can be read, and gRPC's servers just close the connection.
+/// With TLS 1.3 a server checks the client's certificate after the client has finished. Its refusal
+/// is the first thing that can be read, and gRPC's servers just close the connection.
 std::string handshake(SSL* ssl) {
   if (SSL_connect(ssl) != 1) return refusal_of(ssl);
   char byte = 0;

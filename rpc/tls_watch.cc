@@ -17,10 +17,10 @@
 namespace farvec::rpc {
 namespace {
 
-/// The peer of the TlsPeerScope that this thread is in. Nothing suspends inside a scope.
+/// The peer of the TlsPeerScope in which this thread is. Nothing suspends inside a scope.
 thread_local const TlsPeer* scope_peer = nullptr;
 
-/// What hangs on a watched session, and goes with it.
+/// The data attached to a watched session, which ends with it.
 struct Watched {
   TlsPeer peer;
   SSL_verify_cb decide = nullptr;  ///< gRPC's own, if any
@@ -76,8 +76,8 @@ std::string reason_of_error() {
   return fmt::format("the TLS handshake failed ({})", words != nullptr ? words : "no reason given");
 }
 
-/// Fatal alerts of a handshake, in both directions. The one that follows a certificate that was not
-/// accepted says nothing new.
+/// Handles fatal alerts of a handshake, in both directions. The alert that follows a certificate
+/// that was not accepted says nothing new.
 void on_message(int sent, int, int type, const void* bytes, std::size_t count, SSL* session,
                 void*) {
   if (type != SSL3_RT_ALERT || count != 2) return;
@@ -92,7 +92,7 @@ void on_message(int sent, int, int type, const void* bytes, std::size_t count, S
   }
 }
 
-/// A session is being made, on this thread. Only one that asks for certificates is watched.
+/// Called when this thread makes a session. Only a session that asks for certificates is watched.
 void on_new(void* parent, void*, CRYPTO_EX_DATA* data, int index, long, void*) {
   auto* const session = static_cast<SSL*>(parent);
   const int mode = SSL_get_verify_mode(session);
@@ -101,7 +101,7 @@ void on_new(void* parent, void*, CRYPTO_EX_DATA* data, int index, long, void*) {
   watched->peer = *scope_peer;
   watched->decide = SSL_get_verify_callback(session);
   if (CRYPTO_set_ex_data(data, index, watched.get()) != 1) return;
-  (void)watched.release();  // on_free() has it
+  (void)watched.release();  // on_free() owns it now
   SSL_set_verify(session, mode, on_verified);
   SSL_set_msg_callback(session, on_message);
 }
@@ -112,8 +112,8 @@ int on_copy(CRYPTO_EX_DATA*, const CRYPTO_EX_DATA*, void** value, int, long, voi
   return 1;
 }
 
-/// A session ends. A handshake that failed without an alert was none: OpenSSL sends none to what
-/// does not speak TLS.
+/// Called when a session ends. A handshake that failed without an alert was not TLS: OpenSSL sends
+/// no alert to a peer that does not speak TLS.
 void on_free(void* parent, void* value, CRYPTO_EX_DATA*, int, long, void*) {
   const std::unique_ptr<Watched> watched(static_cast<Watched*>(value));
   if (watched == nullptr || watched->reported) return;
@@ -121,7 +121,8 @@ void on_free(void* parent, void* value, CRYPTO_EX_DATA*, int, long, void*) {
   if (state == "error") report(*watched, "it does not speak TLS");
 }
 
-/// Where OpenSSL keeps what hangs on a session. Sessions that are made from then on are watched.
+/// The index under which OpenSSL keeps the data attached to a session. Sessions that are made from
+/// then on are watched.
 int session_index() {
   static const int index =
       CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, nullptr, on_new, on_copy, on_free);

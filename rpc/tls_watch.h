@@ -1,4 +1,5 @@
-// Why gRPC's TLS handshakes fail. gRPC verifies, and says neither who came nor what was wrong.
+// Logs why gRPC's TLS handshakes fail. gRPC verifies certificates, but says neither which client
+// came nor what was wrong.
 #pragma once
 
 #include <memory>
@@ -10,12 +11,12 @@ namespace farvec::rpc {
 
 struct TlsPeer {
   std::string name;                 ///< Refusal::peer
-  std::shared_ptr<RefusalLog> log;  ///< bounds what is said
+  std::shared_ptr<RefusalLog> log;  ///< bounds the number of lines
 };
 
-/// The TLS sessions that this thread makes as long as this lives are with `peer`: when such a
-/// handshake fails, the log says who and why. Only listens: what OpenSSL
-/// decides about a certificate stands. gRPC makes the session of a connection while the connection
+/// TLS sessions that this thread makes while this object lives are with `peer`: when such a
+/// handshake fails, the log names the peer and the reason. It only listens: OpenSSL's decision
+/// about a certificate is not changed. gRPC makes the session of a connection while the connection
 /// is handed to it, on the same thread.
 class TlsPeerScope {
  public:
@@ -25,8 +26,8 @@ class TlsPeerScope {
   TlsPeerScope& operator=(const TlsPeerScope&) = delete;
 };
 
-/// Sends gRPC's own log through ours, without its lines on failed handshakes, which name nobody.
-/// For the whole process; again does nothing.
+/// Sends gRPC's own log through farvec's, without its lines on failed handshakes, which name no
+/// peer. It applies to the whole process; a second call does nothing.
 void watch_tls();
 
 }  // namespace farvec::rpc

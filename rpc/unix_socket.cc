@@ -34,7 +34,7 @@ sockaddr_un to_sockaddr(const std::string& path) {
   return address;
 }
 
-/// 0 or the errno.
+/// Returns 0 or the errno.
 int connect_to(int socket, const std::string& path) {
   const sockaddr_un address = to_sockaddr(path);
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
@@ -44,7 +44,7 @@ int connect_to(int socket, const std::string& path) {
   return 0;
 }
 
-/// A blocking call that hit the socket's time-out says EAGAIN; people know it as ETIMEDOUT.
+/// A blocking call that hit the socket's time-out reports EAGAIN; people know it as ETIMEDOUT.
 int readable(int error) {
   return error == EAGAIN || error == EWOULDBLOCK ? ETIMEDOUT : error;
 }
@@ -92,7 +92,7 @@ void collect_descriptors(msghdr& message, std::vector<Descriptor>& out) {
 bool someone_listens(const std::string& path) {
   const Descriptor socket = unix_stream_socket(SOCK_NONBLOCK);
   const int error = connect_to(socket.get(), path);
-  return error == 0 || error == EAGAIN;  // EAGAIN: its backlog is full
+  return error == 0 || error == EAGAIN;  // EAGAIN: the listener's backlog is full
 }
 
 Descriptor listen_unix(const std::string& path) {
@@ -106,7 +106,7 @@ Descriptor listen_unix(const std::string& path) {
   if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
     throw SystemError(errno, "binding unix:{}", path);
   }
-  // Before listen(): until then nobody can connect, so there is no moment with wider rights.
+  // Before listen(): no client can connect until then, so the rights are never wider.
   if (chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0) {
     throw SystemError(errno, "restricting unix:{} to its owner", path);
   }
@@ -116,7 +116,7 @@ Descriptor listen_unix(const std::string& path) {
 
 Descriptor connect_unix(const std::string& path, std::chrono::milliseconds timeout) {
   Descriptor socket = unix_stream_socket();
-  set_timeout(socket.get(), SO_SNDTIMEO, timeout);  // the kernel bounds connect by it too
+  set_timeout(socket.get(), SO_SNDTIMEO, timeout);  // the kernel bounds connect() by it too
   const int error = connect_to(socket.get(), path);
   if (error != 0) throw SystemError(readable(error), "connecting to unix:{}", path);
   return socket;

@@ -61,7 +61,7 @@ CHECKED = [
 # Rooms (folders) whose comments have been rewritten, checked when no file is named. The list only grows.
 ROOMS_CHECKED = ["base", "graph", "search", "layout", "transport", "quantization",
                  "distance", "coroutines", "disk", "wal",
-                 "cluster", "dataset"]
+                 "cluster", "dataset", "device", "rpc"]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
 
