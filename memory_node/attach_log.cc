@@ -1,4 +1,4 @@
-// Service::AttachLog: leases on the node's log.
+// This file has Service::AttachLog: leases on the node's log.
 #include <spdlog/spdlog.h>
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace {
 
 using LogClock = LeaseTable::Clock;
 
-/// Why nobody got a lease on the log.
+/// Says why there is no lease on the log for a client.
 grpc::Status no_log_lease(const LeaseTable& leases, bool writes) {
   if (!writes) {
     return rpc::to_grpc(StatusCode::resource_exhausted, "every lease is taken (--max-leases)");

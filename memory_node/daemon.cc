@@ -23,16 +23,17 @@ using Clock = LeaseTable::Clock;
 constexpr std::chrono::milliseconds kTick{50};
 constexpr std::chrono::milliseconds kCallGrace{1000};
 constexpr std::size_t kSpareConnections = 16;
-constexpr std::size_t kWriterLeases = 2;  // of the log's writer, beside max_leases
+constexpr std::size_t kWriterLeases = 2;  // for the log's writer, beside max_leases
 
-/// Everything that listens. Members end in reverse order: first nobody new can come in.
+/// Has everything that listens. Members end in reverse order, so that no new client can come in
+/// from the beginning of the end.
 class Node {
  public:
   Node(const DaemonOptions& options, const std::atomic<bool>& stop)
       : options_(options),
         stop_(stop),
         state_(options.max_leases, options.lease),
-        // Absolute: clients with other working directories are told it.
+        // The path is absolute, because clients with other working directories are told it.
         grant_path_(std::filesystem::absolute(
             options.grant_path.empty() ? default_grant_path(options.listen) : options.grant_path)),
         publisher_(state_, publisher_options()),

@@ -111,7 +111,7 @@ void GrantServer::hang_up() {
 void GrantServer::accept_one() {
   Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket.valid()) {
-    // Unless the client has gone again, no descriptor or memory is left for it: it keeps waiting,
+    // Unless the client has gone again, there is no descriptor or memory for it: it keeps waiting,
     // and so keeps the listener readable.
     if (errno != EAGAIN) accept_from_ = Clock::now() + kSweepPeriod;
     return;
@@ -125,7 +125,8 @@ void GrantServer::accept_one() {
 bool GrantServer::serve(Connection& connection, short events) {
   if ((events & (POLLHUP | POLLRDHUP | POLLERR)) != 0) return false;
   if ((events & POLLIN) == 0) return true;
-  return !connection.granted && receive(connection);  // nobody speaks after the grant
+  return !connection.granted &&
+         receive(connection);  // after the grant a client must not send anything
 }
 
 bool GrantServer::receive(Connection& connection) {

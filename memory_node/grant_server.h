@@ -1,4 +1,4 @@
-// Hands descriptors of the regions to whoever shows a lease.
+// A GrantServer gives descriptors of the regions to clients that show a lease.
 #pragma once
 
 #include <poll.h>
@@ -17,10 +17,10 @@
 
 namespace farvec::memory_node {
 
-/// Serves a Unix socket on its own thread: each lease gets the table that it was granted for, with
-/// descriptors that cannot write, or, when it is for writing, with some that can. A connection
-/// lives as long as its lease: the node closes it when the lease has ended, and takes the lease
-/// back when the client closes it (or dies).
+/// Serves a Unix socket on its own thread. For each lease the client gets the table that the lease
+/// was granted for, with descriptors that cannot write, or, when the lease is for writing, with
+/// some that can. A connection lives as long as its lease: the node closes it when the lease has
+/// ended, and takes the lease back when the client closes it (or dies).
 class GrantServer {
  public:
   struct Options {
@@ -30,7 +30,7 @@ class GrantServer {
     std::chrono::milliseconds patience{2000};
   };
 
-  /// Listens at once. Borrows the leases. Throws Error when something listens on the path.
+  /// Listens at once. The leases are borrowed. Throws Error when something listens on the path.
   GrantServer(Options options, LeaseTable& leases);
   ~GrantServer();  ///< closes every connection and removes the socket file
   GrantServer(const GrantServer&) = delete;
@@ -49,10 +49,11 @@ class GrantServer {
   };
 
   void run();
-  /// wake_, listener_, then the connections in their order.
+  /// Lists wake_, listener_, then the connections in their order.
   void list_sockets(std::vector<pollfd>& polled) const;
   void serve_all(std::span<const pollfd> polled);
-  void hang_up();  ///< on everybody, for good: a client is better refused than kept waiting
+  void
+  hang_up();  ///< closes all connections for good: a client is better refused than kept waiting
   void accept_one();
   bool serve(Connection& connection, short events);  ///< false: close it
   bool receive(Connection& connection);
@@ -61,11 +62,12 @@ class GrantServer {
 
   const Options options_;
   LeaseTable& leases_;
-  rpc::SocketLock lock_;  ///< of the path
+  rpc::SocketLock lock_;  ///< a lock on the path
   Descriptor listener_;
   Descriptor wake_;  ///< eventfd; readable once the thread must end
   std::vector<Connection> connections_;
-  Clock::time_point accept_from_{};  ///< later than now while no descriptor is left for a client
+  Clock::time_point
+      accept_from_{};  ///< later than now while there is no descriptor for another client
   std::thread thread_;
 };
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kHeaderBytes = sizeof(layout::CatalogueHeader);
 static_assert(kHeaderBytes == layout::kSegmentIdsHeaderBytes);
 
-/// What `action` throws because of the file, as RefusedFile.
+/// Throws errors of `action`, which are due to the file, as RefusedFile.
 template <typename Action>
 void refusing(const Action& action) {
   try {
@@ -29,7 +29,7 @@ void refusing(const Action& action) {
   }
 }
 
-/// The kernel's name of what was opened is the path, also when the file was deleted since.
+/// The kernel's name of the opened file must be the path, also when the file was deleted since.
 void require_place(const InputFile& file) {
   std::error_code error;
   const std::string place =

@@ -1,4 +1,4 @@
-// A file of a collection that becomes a region.
+// An OpenedFile is a file of a collection that becomes a region.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace farvec::memory_node {
 
-/// What the caller says of it.
+/// What the caller says of the file.
 struct HeldFile {
   std::string path;
   std::uint64_t bytes = 0;
-  std::uint64_t checksum = 0;  ///< XXH3-64 of all of them
-  /// No link is in the path: one that has come since it was looked at is not followed.
+  std::uint64_t checksum = 0;  ///< XXH3-64 of all bytes
+  /// There is no link in the path. A link that has come since it was checked is not followed.
   bool is_resolved = false;
 };
 
-/// Thrown for what is not what the caller says, or cannot be read. No caller is told why.
+/// Thrown for a file that is not what the caller says, or cannot be read. No caller is told why.
 class RefusedFile : public Error {
  public:
   using Error::Error;
 };
 
-/// Opened once, so that what is read is what was looked at.
+/// The file is opened once, so that the bytes that are read belong to the file that was checked.
 class OpenedFile {
  public:
-  /// Looks at length and header alone: the file is a catalogue (`key` has kCatalogueNumber) or the
+  /// Checks length and header alone: the file is a catalogue (`key` has kCatalogueNumber) or the
   /// ids of the key's segment. Throws RefusedFile, also where a resolved path leads elsewhere now.
   OpenedFile(const HeldFile& file, const layout::SegmentKey& key);
 
   const HeldFile& said() const { return said_; }
-  /// Its word, as Region::kind.
+  /// The word for Region::kind.
   const char* kind() const { return kind_; }
-  /// Fills `to`, which has the file's length, in pieces; after each `on_piece` is called and may
+  /// Fills `to`, which has the file's length, in pieces. It calls `on_piece` after each, which may
   /// throw. Throws RefusedFile, also when the checksum is another.
   void read(std::span<std::byte> to, const std::function<void()>& on_piece) const;
 

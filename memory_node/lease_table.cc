@@ -123,14 +123,14 @@ std::size_t LeaseTable::expire_locked(Clock::time_point now) {
   return dropped;
 }
 
-/// Of writers whose leases are not held any more.
+/// Ends leases beside writers whose leases are not held any more.
 void LeaseTable::end_companions_locked() {
   std::erase_if(leases_, [this](const auto& entry) {
     return entry.second.writer && !leases_.contains(*entry.second.writer);
   });
 }
 
-/// Of those that max_leases_ bounds.
+/// Counts the leases that max_leases_ bounds.
 std::size_t LeaseTable::counted_locked() const {
   return static_cast<std::size_t>(
       std::count_if(leases_.begin(), leases_.end(), [](const auto& entry) {

@@ -56,7 +56,7 @@ std::optional<std::string> LoadFolders::find_directory(std::string_view path) co
   std::optional<std::string> found = find(path);
   if (!found) return found;
   std::error_code error;
-  std::error_code ignored;  // nothing is read of an entry that cannot be looked at
+  std::error_code ignored;  // an entry that cannot be examined is not read either
   for (fs::directory_iterator entry(*found, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
     if (entry->is_symlink(ignored) && !find(entry->path().string())) return std::nullopt;

@@ -1,4 +1,4 @@
-// Where files may lie that callers have the node load.
+// LoadFolders know the folders from which callers may have the node load files.
 #pragma once
 
 #include <filesystem>
@@ -9,22 +9,22 @@
 
 namespace farvec::memory_node {
 
-/// Folders of this machine, without links. A path is below one of them only when what it leads to
-/// is, whatever its own name says.
+/// Folders of this machine, without links. A path is below one of them only when the place that it
+/// leads to is, whatever its own name says.
 class LoadFolders {
  public:
-  LoadFolders() = default;  ///< none: nothing lies below them
-  /// Throws Error naming a folder that is not there.
+  LoadFolders() = default;  ///< without folders: no path is below them
+  /// Throws Error naming a folder that does not exist.
   explicit LoadFolders(const std::vector<std::string>& folders);
-  /// The folder that the directory lies in, or the directory itself where that would be "/"; none
-  /// where there is no such directory.
+  /// Returns the folder that contains the directory, or the directory itself where that would be
+  /// "/"; no folders where there is no such directory.
   static LoadFolders around(const std::string& directory);
 
-  /// The path without links and dots when it lies below one of the folders, whether or not there is
-  /// something; nothing else, and then nobody is to be told why.
+  /// Returns the path without links and dots when it is below one of the folders, whether or not
+  /// there is a file. Otherwise it returns nothing, and then no client may be told why.
   std::optional<std::string> find(std::string_view path) const;
-  /// The same of a directory, which may have links to what lies below the folders, and to nothing
-  /// else.
+  /// Returns the same for a directory, which may have links to what is below the folders, and to
+  /// nothing else.
   std::optional<std::string> find_directory(std::string_view path) const;
 
  private:

@@ -52,7 +52,8 @@ std::optional<LogStore::Holder> LogStore::grant_writer(const std::string& owner,
   const std::lock_guard lock(mutex_);
   const auto lease = leases_.grant(owner, LeaseTable::Clock::now(), LeaseKind::write, publication_);
   if (!lease) return std::nullopt;
-  // The listeners look for ended leases only every so often: the one before may still be connected.
+  // The listeners look for ended leases only from time to time: the former writer may still be
+  // connected.
   if (newest_writer_) {
     for (const auto& path : publication_->paths) path->revoke(*newest_writer_);
   }

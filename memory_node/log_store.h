@@ -1,4 +1,5 @@
-// Memory that one client at a time writes from afar, and any number of others read.
+// A LogStore is memory that one client at a time writes over the network, and any number of others
+// read.
 #pragma once
 
 #include <cstdint>
@@ -19,35 +20,37 @@ struct LogOptions {
   PathOptions paths;
 };
 
-/// One region of zeros, in memory as long as the store lives: the node never reads it or writes it
-/// again. Who writes is told by an epoch, which grows from writer to writer. Thread-safe.
+/// One region of zeros, in memory as long as the store lives. The node never reads it, and never
+/// writes it again. An epoch, which grows from writer to writer, says which writer has written.
+/// Thread-safe.
 class LogStore {
  public:
   struct Holder {
     LeaseId lease;
-    std::uint64_t epoch = 0;  ///< a writer's own; for a reader, the newest writer's
+    std::uint64_t epoch = 0;  ///< a writer's own; for a reader it is the newest writer's
   };
-  /// Beyond it nobody may ask for an epoch, so that there is always a next one.
+  /// The greatest epoch that a client may ask for, so that there is always a next one.
   static constexpr std::uint64_t kMaxAskedEpoch = std::uint64_t{1} << 62;
 
-  /// Takes the memory and opens the ways to it. `leases` must outlive it. Throws Error: no such
-  /// memory, or a way that cannot be opened.
+  /// Takes the memory and opens the ways to it. `leases` must outlive it. Throws Error when there
+  /// is no such memory, or a way cannot be opened.
   LogStore(const LogOptions& options, LeaseTable& leases);
 
   /// A table with the log as its only region. It is never replaced.
   const std::shared_ptr<const Publication>& publication() const { return publication_; }
   std::uint64_t bytes() const { return publication_->table->total_bytes(); }
 
-  /// A lease for writing, with an epoch above every one before it and above `epoch_above`, which is
-  /// at most kMaxAskedEpoch. When this returns nothing of an earlier writer can write any more, but
-  /// for a mapping, which cannot be taken back. Nothing when another writer's lease runs.
+  /// Grants a lease for writing, with an epoch above every one before it and above `epoch_above`,
+  /// which is at most kMaxAskedEpoch. When this returns, no earlier writer can write any more,
+  /// except through a mapping, which cannot be taken back. Nothing when another writer's lease
+  /// runs.
   std::optional<Holder> grant_writer(const std::string& owner, std::uint64_t epoch_above);
-  /// `writer` is the owner's lease for writing, if it has one: it reads beside the bound on leases.
-  /// Nothing when every lease is taken.
+  /// Grants a lease for reading. `writer` is the owner's lease for writing, if it has one: then the
+  /// lease is not counted in the bound on leases. Nothing when every lease is taken.
   std::optional<Holder> grant_reader(const std::string& owner,
                                      const std::optional<LeaseId>& writer = {});
 
-  /// Of the newest writer; 0 before the first.
+  /// The epoch of the newest writer; 0 before the first.
   std::uint64_t epoch() const;
 
  private:
@@ -58,15 +61,15 @@ class LogStore {
   std::uint64_t epoch_ = 0;
 };
 
-/// Where the node's log is once its memory has been taken. Thread-safe.
+/// Holds the node's log once its memory has been taken. Thread-safe.
 class LogSlot {
  public:
-  /// Once.
+  /// Must be called at most once.
   void set(std::shared_ptr<LogStore> log) {
     const std::lock_guard lock(mutex_);
     log_ = std::move(log);
   }
-  /// Null before, and in a node without a log.
+  /// Null before that, and in a node without a log.
   std::shared_ptr<LogStore> get() const {
     const std::lock_guard lock(mutex_);
     return log_;

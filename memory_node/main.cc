@@ -1,4 +1,4 @@
-// farvec-memory-node: the command line and the signals.
+// This program is farvec-memory-node: the command line and the signals.
 #include <atomic>
 #include <csignal>
 #include <thread>
@@ -35,7 +35,7 @@ struct Arguments {
   double drain_seconds = 10;
 };
 
-/// How clients read, besides loads where they can map the regions.
+/// Adds the options for how clients read, besides by loads where they can map the regions.
 void add_transport_flags(CommandLine& app, DaemonOptions& daemon) {
   app.add_option("--rdma", daemon.rdma,
                  "Address of an RDMA device (see `rdma link`): clients may read over RDMA");
@@ -168,8 +168,8 @@ DaemonOptions to_options(Arguments arguments) {
   return daemon;
 }
 
-/// Sets `stop` at the first SIGTERM or SIGINT, on a thread of its own. Made before every other
-/// thread, so that all of them leave these signals to it.
+/// Sets `stop` at the first SIGTERM or SIGINT, on a thread of its own. It is made before every
+/// other thread, so that all of them leave these signals to it.
 class SignalWatch {
  public:
   explicit SignalWatch(std::atomic<bool>& stop) {

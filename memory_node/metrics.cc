@@ -36,11 +36,11 @@ MetricFamily to_family(const Sample& sample) {
 }
 
 double read(const std::atomic<std::uint64_t>& counter) {
-  // relaxed: a report of independent counters.
+  // relaxed, because this is a report of independent counters
   return static_cast<double>(counter.load(std::memory_order_relaxed));
 }
 
-/// Zeros in a node without a log.
+/// All values are zero in a node without a log.
 std::vector<Sample> log_samples(const NodeState& state) {
   v1::Log log;
   if (const auto store = state.log.get()) describe_log(*store, state.leases, log);

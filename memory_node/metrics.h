@@ -1,4 +1,4 @@
-// The node's counters for Prometheus.
+// Metrics serve the node's counters to Prometheus.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace farvec::memory_node {
 
-/// Serves http://ADDRESS/metrics until destroyed; values are read when somebody asks.
+/// Serves http://ADDRESS/metrics until destroyed. The values are read at each request.
 class Metrics {
  public:
   /// `state` is borrowed. Throws Error when `address` can be reached from other machines and

@@ -70,7 +70,7 @@ std::map<std::uint64_t, std::shared_ptr<const Publication>> Publications::catalo
   return found;
 }
 
-/// Under the lock.
+/// Must be called under the lock.
 template <typename Visit>
 void Publications::visit_all(const Visit& visit) const {
   if (current_ != nullptr) visit(*current_);
@@ -91,8 +91,8 @@ void Publications::collect() {
   std::vector<std::shared_ptr<const Publication>> unread;
   {
     const std::lock_guard lock(mutex_);
-    // A replaced publication is handed out by its holders only: once there are none but this list,
-    // there will be none.
+    // Only its holders give a replaced publication to others: once this list is the only one, it
+    // remains the only one.
     const auto begin =
         std::stable_partition(replaced_.begin(), replaced_.end(),
                               [](const auto& publication) { return publication.use_count() > 1; });

@@ -11,10 +11,10 @@
 namespace farvec::memory_node {
 namespace {
 
-/// Each has listeners, and a thread for some of them.
+/// The bound is there because each has listeners, and a thread for some of them.
 constexpr std::uint64_t kMostSegments = 1024;
 
-/// Two tables cannot listen on one port.
+/// Returns the port for a table, because two tables cannot listen on one port.
 std::uint16_t rdma_port(const PublisherOptions& options, std::uint32_t slot) {
   if (options.paths.rdma_port == 0) return 0;
   const std::uint64_t port = std::uint64_t{options.paths.rdma_port} + options.taken_ports + slot;
@@ -37,8 +37,8 @@ layout::IndexDirectory open_index(const std::string& index) {
   }
 }
 
-/// False: somebody reads it. What cannot be written now is tried no more: the device keeps the
-/// index until it is removed by hand.
+/// False: it is still read. A failure to write is not retried: the device keeps the index until it
+/// is removed by hand.
 bool remove_stored(device::DeviceStore& store, std::uint64_t generation) {
   const layout::DeviceDirectory directory = store.directory();
   for (std::uint32_t slot = 0; slot < layout::kDeviceSlots; ++slot) {
@@ -124,7 +124,7 @@ std::shared_ptr<const RegionTable> Publisher::publish_catalogue(
   return hold(part, std::move(file), cancelled, load_file_alone);
 }
 
-/// Under the lock of loads.
+/// Must be called under the lock of loads.
 std::shared_ptr<const RegionTable> Publisher::hold(
     const Part& part, std::shared_ptr<const OpenedFile> file,
     const std::function<bool()>& cancelled,
@@ -204,17 +204,17 @@ void Publisher::replace_stored(const RegionTable& table, const RegionTable* befo
       replaced_.push_back(index->generation);
     }
   }
-  // What was replaced once and is published again stays.
+  // A generation that was replaced once and is published again stays.
   std::erase(replaced_, now.generation);
 }
 
 void Publisher::verify(std::shared_ptr<const RegionTable> table) {
-  verifier_ = {};  // nobody asks for the index before this one any more
+  verifier_ = {};  // the index before this one is not needed any more
   state_.verified_bytes.store(table->attached ? 0 : table->total_bytes(), kRelaxed);
   if (!table->attached) return;
   verifier_ = std::jthread([this, table = std::move(table)](const std::stop_token& ended) {
     try {
-      // One thread: searches have the rest of the machine.
+      // It uses one thread, because searches have the rest of the machine.
       table->stored->verify(1, [this, &ended](std::uint64_t bytes) {
         if (ended.stop_requested()) throw LoadStopped();
         state_.verified_bytes.fetch_add(bytes, kRelaxed);

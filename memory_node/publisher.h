@@ -1,4 +1,4 @@
-// Brings an index into memory and in front of the clients, beside what is there.
+// A Publisher loads an index and publishes it to the clients, beside the tables that are in memory.
 #pragma once
 
 #include <atomic>
@@ -17,13 +17,15 @@
 namespace farvec::memory_node {
 
 struct PublisherOptions {
-  LoadRequest load;   ///< slot, loaded_bytes and stop are the publisher's own
-  PathOptions paths;  ///< rdma_port is that of the first table; the others' are counted up from it
-  /// Ports from paths.rdma_port on that others listen on.
+  LoadRequest load;  ///< slot, loaded_bytes and stop are set by the publisher
+  PathOptions
+      paths;  ///< rdma_port is that of the first table; those of the others are counted up from it
+  /// Ports from paths.rdma_port on on which something else listens.
   std::uint32_t taken_ports = 0;
-  /// Of all segments of collections that are in memory; 0: none is held. Not on devices.
+  /// Room for all segments of collections that are in memory; 0: none is held. It is not for
+  /// devices.
   std::uint64_t segment_bytes = 0;
-  /// Ends every load once true. May be null.
+  /// Ends every load once it is true. It may be null.
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -39,13 +41,13 @@ class RefusedIndex : public Error {
   using Error::Error;
 };
 
-/// Thrown when what is to be held beside the rest has no room.
+/// Thrown when there is no room for a segment or a catalogue.
 class NoRoom : public Error {
  public:
   using Error::Error;
 };
 
-/// Thread-safe; one load at a time.
+/// Thread-safe, with one load at a time.
 class Publisher {
  public:
   /// `state` is borrowed.
@@ -54,33 +56,32 @@ class Publisher {
 
   /// Loads the directory's index beside the tables that are in memory, opens the ways to read it,
   /// and publishes it. Throws RefusedIndex where there is no sound index, what load_index() and the
-  /// read paths throw, LoadStopped also once
-  /// `cancelled` (called by many threads, may be empty) is true, and PublisherBusy; what was
-  /// published stays then.
+  /// read paths throw, LoadStopped also once `cancelled` (called by many threads, may be empty) is
+  /// true, and PublisherBusy. The published index stays then.
   ///
-  /// On a device an index that lies there is attached, and then read through in the background:
-  /// what is found is logged and counted. An empty `index` is the newest one of the device.
+  /// An index that is on a device already is attached, and then read through in the background;
+  /// damage is logged and counted. An empty `index` means the newest one of the device.
   std::shared_ptr<const RegionTable> publish(const std::string& index,
                                              const std::function<bool()>& cancelled = {});
 
-  /// What is to be held of a collection.
+  /// A part of a collection that is to be held.
   struct Part {
     layout::SegmentKey key;
     std::string index = {};             ///< directory; empty: a catalogue
-    std::optional<HeldFile> file = {};  ///< of a segment its ids, of a catalogue all of it
-    std::string name = {};              ///< of a catalogue
-    std::uint64_t revision = 0;         ///< of a catalogue
+    std::optional<HeldFile> file = {};  ///< a segment's ids; a catalogue itself
+    std::string name = {};              ///< for a catalogue
+    std::uint64_t revision = 0;         ///< for a catalogue
   };
   /// Loads a segment of a collection, or its catalogue, which is in NodeState::publications from
-  /// then on; one that is there already with the same bytes is returned as it is. Throws as
-  /// publish(), RefusedFile, and NoRoom. A sixteenth of the room is for catalogues alone, which
-  /// segments wait for that are to go.
+  /// then on. A segment that is there already with the same bytes is returned unchanged. Throws
+  /// what publish() throws, RefusedFile, and NoRoom. A sixteenth of the room is for catalogues
+  /// alone: segments that are to go wait for a new catalogue.
   std::shared_ptr<const RegionTable> publish_part(const Part& part,
                                                   const std::function<bool()>& cancelled = {});
 
-  /// Frees tables that were replaced or dropped and nobody reads any more, and on a device the
-  /// space of the indexes that the published one has replaced: what this node published before, and
-  /// what has its name.
+  /// Frees tables that were replaced or dropped and are no longer read. On a device it also frees
+  /// the space of the indexes that the published one has replaced: those that this node published
+  /// before, and those with its name.
   void collect();
 
  private:
@@ -101,14 +102,14 @@ class Publisher {
                                                 const LoadRequest& request);
   void open_paths(Publication& publication) const;
   void replace_stored(const RegionTable& table, const RegionTable* before);
-  /// Of an attached table, in the background.
+  /// Reads an attached table through, in the background.
   void verify(std::shared_ptr<const RegionTable> table);
 
   NodeState& state_;
   const PublisherOptions options_;
   std::mutex mutex_;  ///< held by the load that runs
   std::mutex replaced_mutex_;
-  /// Of the device: generations that are to be removed when nobody reads them.
+  /// Generations on the device that are to be removed when they are no longer read.
   std::vector<std::uint64_t> replaced_;
   std::jthread verifier_;  ///< replaced by the load that runs
 };

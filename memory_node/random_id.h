@@ -1,4 +1,4 @@
-// Numbers that nobody can guess, from the kernel.
+// These functions return numbers from the kernel that cannot be guessed.
 #pragma once
 
 #include <array>

@@ -122,7 +122,7 @@ std::unique_ptr<ReadPath> verbs_read_path(const ReadPathInputs& inputs, const st
 
 std::unique_ptr<ReadPath> fabric_read_path(const ReadPathInputs& inputs, const std::string& spec) {
   auto options = fabric_options(spec);
-  // Those that have ended are still counted for some 50 ms.
+  // The number is doubled because endpoints that have ended are still counted for some 50 ms.
   options.max_grants = 2 * inputs.max_leases + kSpareGrants;
   return std::make_unique<FabricPath>(inputs, std::move(options));
 }

@@ -27,7 +27,7 @@ layout::LoadOptions load_options(const LoadRequest& request) {
   options.threads = request.threads;
   options.quiet = request.quiet;
   options.on_chunk = [&request](std::uint64_t bytes) {
-    // relaxed: a display.
+    // relaxed, because it is only displayed
     if (request.loaded_bytes) request.loaded_bytes->fetch_add(bytes, std::memory_order_relaxed);
     if (stopped(request)) throw LoadStopped();
   };
@@ -100,7 +100,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Regions that lie on a device.
+/// Makes a table of regions that are on a device.
 std::shared_ptr<const RegionTable> stored_table(std::shared_ptr<const device::StoredIndex> stored,
                                                 bool attached, Clock::time_point start) {
   auto table = std::make_shared<RegionTable>();

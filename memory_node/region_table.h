@@ -1,4 +1,4 @@
-// What a memory node serves: the regions of one index, published.
+// A RegionTable is what a memory node serves: the regions of one index, published.
 #pragma once
 
 #include <atomic>
@@ -25,38 +25,39 @@ struct Region {
 
 /// Immutable once loaded; shared by all threads.
 struct RegionTable {
-  std::vector<Region> regions;  ///< by id
+  std::vector<Region> regions;  ///< in the order of their ids
   std::string manifest_json;
-  std::uint32_t node = 0;        ///< of the manifest's placement
+  std::uint32_t node = 0;        ///< this node's number in the manifest's placement
   std::uint64_t generation = 0;  ///< random; differs between two publications
   double load_seconds = 0;
-  /// Where the regions are stored; null: in memory that ends with this table.
+  /// The place where the regions are stored; null: in memory that ends with this table.
   std::shared_ptr<const device::StoredIndex> stored;
-  /// It lay there already; its payload was not read.
+  /// The index was on the device already; its payload was not read.
   bool attached = false;
-  std::uint64_t file_checksum = 0;  ///< of LoadRequest::beside; 0: there was none
+  std::uint64_t file_checksum = 0;  ///< that of LoadRequest::beside; 0: there was none
 
   std::uint64_t total_bytes() const;
 };
 
 struct LoadRequest {
   BackingOptions backing;
-  /// Of a backing that is stored; else null.
+  /// Set for a backing that is stored; otherwise null.
   std::shared_ptr<device::DeviceStore> device;
   std::uint32_t node = 0;  ///< which of the placement's nodes this is
   /// Tells this load's names (of shared memory and files) from those of tables that are in memory
-  /// already. 0: the names without a number.
+  /// already. 0: the names have no number.
   std::uint32_t slot = 0;
   unsigned threads = 0;  ///< 0: one per processor
   bool quiet = false;
-  /// Becomes the last region. Not on devices.
+  /// A file that becomes the last region. It is not for devices.
   std::shared_ptr<const OpenedFile> beside = {};
-  /// What this machine has left; asked before anything is allocated.
+  /// Says how much memory this machine has left; called before anything is allocated.
   std::function<MemoryInfo()> memory = memory_info;
-  /// Bytes loaded so far, for whoever watches. May be null.
+  /// The bytes loaded so far, for threads that watch. It may be null.
   std::atomic<std::uint64_t>* loaded_bytes = nullptr;
-  /// Ends the load at the next chunk or region once true; a backing's reservation or write-back of
-  /// a whole region is finished first. Called by every loading thread; may be empty.
+  /// Ends the load at the next chunk or region once it returns true; a backing's reservation or
+  /// write-back of a whole region is finished first. Every loading thread calls it; it may be
+  /// empty.
   std::function<bool()> stop;
 };
 
@@ -66,20 +67,20 @@ class LoadStopped : public std::exception {
   const char* what() const noexcept override { return "loading was stopped"; }
 };
 
-/// Payload bytes that a load reads and checks, of which a node may keep a share.
+/// Returns the payload bytes that a load reads and checks. A node may keep a share of them.
 std::uint64_t bytes_to_load(const layout::Manifest& manifest);
 
-/// Loads, verifies, persists, publishes and seals the node's share of every region; on a device, an
-/// index that lies there already is attached instead. Throws Error naming file and chunk when a
+/// Loads, verifies, persists, publishes and seals the node's share of every region. On a device, an
+/// index that is there already is attached instead. Throws Error naming file and chunk when a
 /// checksum does not match, when a file beside it has another length, when there is not enough
 /// memory, or when the index's placement has no such node; nothing is left behind then.
 std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& index,
                                               const LoadRequest& request);
 
-/// Of the request's file alone, without an index. Throws as load_index().
+/// Loads the request's file alone, without an index. Throws what load_index() throws.
 std::shared_ptr<const RegionTable> load_file_alone(const LoadRequest& request);
 
-/// The newest index of the node on the request's device. Throws Error when there is none.
+/// Attaches the newest index of the node on the request's device. Throws Error when there is none.
 std::shared_ptr<const RegionTable> attach_newest(const LoadRequest& request);
 
 }  // namespace farvec::memory_node

@@ -39,8 +39,9 @@ grpc::Status refusal(LeaseTable::Outcome outcome, const std::string& caller) {
 
 }  // namespace
 
-/// The lease is given back when it cannot be read by, and when its client has stopped waiting:
-/// registering much memory with a device takes longer than some clients have patience.
+/// Takes the lease back when its holder cannot read with it, and when the client has stopped
+/// waiting: registering much memory with a device takes longer than some clients are willing to
+/// wait.
 grpc::Status Service::offer(ReadPath& path, const LeaseId& lease,
                             const grpc::ServerContext& context, v1::AttachResponse& response) {
   try {
@@ -122,7 +123,7 @@ grpc::Status Service::Renew(grpc::ServerContext* context, const v1::RenewRequest
   if (outcome != LeaseTable::Outcome::done) return refusal(outcome, caller);
   response->set_lease_ms(static_cast<std::uint32_t>(state_.leases.duration().count()));
   response->set_draining(state_.state.load(kRelaxed) == v1::STATE_DRAINING);
-  // A segment is never superseded: another one has another name.
+  // A segment is never superseded, because another one has another name.
   const auto reads = state_.leases.reads(*lease);
   const auto newest = reads != nullptr && reads->segment ? reads : state_.publications.current();
   if (newest != nullptr) response->set_newest_generation(newest->table->generation);
@@ -218,7 +219,7 @@ grpc::Status Service::check_file(const grpc::ServerContext& context, HeldFile& f
   return grpc::Status::OK;
 }
 
-/// The same is said whether it is there or not.
+/// The answer is the same whether the file is there or not.
 grpc::Status Service::in_no_folder(const grpc::ServerContext& context,
                                    const std::string& path) const {
   spdlog::warn("'{}' wanted '{}' loaded, which lies below no folder of --load-from",

@@ -1,4 +1,4 @@
-// The control plane: answers from what the node knows; moves no index bytes.
+// The Service is the control plane: it answers from what the node knows, and moves no index bytes.
 #pragma once
 
 #include <string>
@@ -14,13 +14,14 @@ namespace farvec::memory_node {
 
 struct ServiceOptions {
   BackingKind backing = BackingKind::dram;
-  /// Names in the certificates of those who may publish, and write the log, over TLS. Callers of
-  /// this machine without a certificate always may.
+  /// The names in the certificates of those who may publish, and write the log, over TLS. Callers
+  /// of this machine without a certificate always may.
   std::vector<std::string> publishers;
-  bool has_log = false;             ///< now, or once its memory has been taken
-  std::uint64_t segment_bytes = 0;  ///< as PublisherOptions has it
-  /// What callers may have loaded lies below them. Without `folders_named`, callers through a Unix
-  /// socket, which is its owner's alone, may name any folder: they can read as much themselves.
+  bool has_log = false;             ///< the node has a log, now or once its memory has been taken
+  std::uint64_t segment_bytes = 0;  ///< see PublisherOptions
+  /// What callers may have loaded is below them. Without `folders_named`, callers through a Unix
+  /// socket, which belongs to its owner alone, may name any folder: they can read as much
+  /// themselves.
   LoadFolders folders = {};
   bool folders_named = false;
 };
@@ -61,15 +62,16 @@ class Service final : public v1::MemoryNode::Service {
  private:
   grpc::Status check_publisher(const grpc::ServerContext& context,
                                const std::string& act = "publish") const;
-  /// Not ok when nobody like this caller can get a lease like that now.
+  /// Not ok when no client like this caller can get such a lease now.
   grpc::Status check_log_request(const grpc::ServerContext& context,
                                  const v1::AttachLogRequest& request) const;
-  /// A lease on the publication, and what its holder has to know.
+  /// Grants a lease on the publication, and tells its holder what it has to know.
   grpc::Status lease(const std::shared_ptr<const Publication>& publication,
                      const v1::AttachRequest& request, const grpc::ServerContext& context,
                      v1::AttachResponse& response);
-  /// Not ok when this caller may not load now. Replaces the paths by where they lead to, which may
-  /// be nothing. An empty `index` and no `file` are not asked for.
+  /// Not ok when this caller may not load now. Replaces the paths by the places to which they lead,
+  /// at which there may be nothing. A null `file` is not checked, nor is an empty `index` when
+  /// there is a file.
   grpc::Status check_load(const grpc::ServerContext& context, std::string& index,
                           HeldFile* file) const;
   bool may_name_any(const grpc::ServerContext& context) const;

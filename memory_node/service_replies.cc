@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxClientNameBytes = 200;
 
-/// The same of a file that is not there, of one that is something else, and of a damaged one.
+/// Returns the same for a file that is not there, one that is something else, and a damaged one.
 grpc::Status refused_file(const std::string& path) {
   return rpc::to_grpc(
       StatusCode::failed_precondition,

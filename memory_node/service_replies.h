@@ -1,4 +1,4 @@
-// What several calls of the control plane answer alike.
+// These functions make the answers that several calls of the control plane have in common.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -27,23 +27,23 @@ void describe_regions(const RegionTable& table, Response& response) {
   response.set_manifest_json(table.manifest_json);
 }
 
-/// Nothing when these bytes are no lease id.
+/// Returns nothing when these bytes are not a lease id.
 std::optional<LeaseId> to_lease_id(const std::string& bytes);
 
-/// Id and duration.
+/// Writes the id and the duration.
 void describe_lease(const LeaseId& lease, const LeaseTable& leases, v1::AttachResponse& response);
 
 void describe_log(const LogStore& log, const LeaseTable& leases, v1::Log& response);
 
-/// What a load of `path`, as the caller has it, ends with that was not done; called while its
-/// exception is handled. Nothing is told of a file that was refused, and only with `tells` what is
-/// wrong with a directory that holds no index.
+/// Returns the status of a load that failed; it is called while the exception is handled. `path` is
+/// in the caller's form. The status tells nothing of a file that was refused, and tells only with
+/// `tells` what is wrong with a directory that holds no index.
 grpc::Status load_failure(const std::string& path, bool tells);
 
-/// For a way of reading that the node does not serve.
+/// Returns the status for a way of reading that the node does not serve.
 grpc::Status no_such_path(v1::Transport transport);
 
-/// The client's name for the log, cut where it is too long.
+/// Returns the client's name for the log, cut where it is too long.
 std::string shown_name(const v1::AttachRequest& request);
 
 }  // namespace farvec::memory_node

@@ -1,4 +1,4 @@
-// Of Service: segments of collections.
+// This file has the part of Service for segments of collections.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -11,7 +11,7 @@
 namespace farvec::memory_node {
 namespace {
 
-/// A collection is called after its folder.
+/// A collection has the name of its folder, which has at most this many bytes.
 constexpr std::size_t kMostNameBytes = 255;
 
 layout::SegmentKey key_of(const v1::SegmentName& name) {
@@ -30,7 +30,7 @@ grpc::Status Service::check_segments() const {
                       "the memory node holds no segments: start it with --segment-bytes SIZE");
 }
 
-/// A segment, or a catalogue; their paths are checked like that of an index.
+/// Loads a segment, or a catalogue. The paths are checked in the way of an index's.
 grpc::Status Service::load_part(const grpc::ServerContext& context, Publisher::Part part,
                                 v1::LoadSegmentResponse& response) {
   if (auto status = check_segments(); !status.ok()) return status;

@@ -1,5 +1,5 @@
-// The memory under one region: where it comes from, and the descriptor that a client may map.
-// Memory that outlives the node is stored_backing.h.
+// A Backing is the memory under one region: where it comes from, and the descriptor that a client
+// may map. Memory that outlives the node is in stored_backing.h.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace farvec::memory_node {
 
 enum class BackingKind : std::uint8_t { dram, shm, file, devdax, pmem };
 
-/// "dram", "shm", "file", "devdax", "pmem".
+/// Returns "dram", "shm", "file", "devdax" or "pmem".
 std::string_view to_string(BackingKind kind);
 /// Throws Error naming the accepted words.
 BackingKind parse_backing_kind(std::string_view text);
-/// Indexes lie on a device, divided by device::DeviceStore, and outlive the node.
+/// True when indexes are on a device, which device::DeviceStore divides, and outlive the node.
 constexpr bool is_stored(BackingKind kind) {
   return kind == BackingKind::devdax || kind == BackingKind::pmem;
 }
@@ -31,7 +31,8 @@ struct BackingOptions {
   std::string path;
 };
 
-/// Opened and mapped from construction on, owned by this process alone. One thread at a time.
+/// Memory that is open and mapped from construction on, and owned by this process alone. It is for
+/// one thread at a time.
 class Backing {
  public:
   virtual ~Backing() = default;
@@ -42,24 +43,25 @@ class Backing {
   std::uint64_t size() const { return bytes_.size(); }
   /// The alignment of the mapping's start and of the unit in which it is paged, in bytes.
   virtual std::uint64_t alignment() const = 0;
-  /// "dram (2 MiB pages)", "shm /dev/shm/x-records", for logs.
+  /// Returns "dram (2 MiB pages)" or "shm /dev/shm/x-records", for logs.
   virtual std::string description() const = 0;
 
-  /// Returns when what was written is as durable as this kind of memory can be. Throws SystemError.
+  /// Returns when everything written is as durable as this kind of memory can be. Throws
+  /// SystemError.
   virtual void persist() {}
-  /// Nobody but this process can change the bytes or the length from now on, as far as the kernel
-  /// can enforce it for this kind. Throws SystemError.
+  /// From now on no other process can change the bytes or the length, as far as the kernel can
+  /// enforce it for this kind. Throws SystemError.
   virtual void seal() = 0;
-  /// As above, of the length alone: the bytes stay writable for whoever has a descriptor that
-  /// allows it. Nothing to do for kinds whose length the kernel cannot fix.
+  /// From now on the length cannot change, while the bytes stay writable through descriptors that
+  /// allow it. It does nothing for kinds whose length the kernel cannot fix.
   virtual void seal_length() {}
 
-  /// A new descriptor of the same memory, opened read-only: a writable mapping of it fails with
-  /// EACCES. Throws SystemError.
+  /// Returns a new descriptor of the same memory, opened read-only: a writable mapping of it fails
+  /// with EACCES. Throws SystemError.
   Descriptor read_only_descriptor() const;
-  /// The same for reading and writing; not of what was sealed. Throws SystemError.
+  /// Returns one for reading and writing. It fails for memory that was sealed. Throws SystemError.
   Descriptor writable_descriptor() const;
-  /// Where bytes() begin in what the descriptor is of.
+  /// The place of bytes() in the file or device of the descriptor.
   virtual std::uint64_t descriptor_offset() const { return 0; }
 
  protected:
@@ -67,13 +69,13 @@ class Backing {
   virtual int fd() const = 0;
 
  private:
-  /// An open of its own, so that it shares no lock with this process's.
+  /// Opens the memory again, so that the descriptor shares no lock with this process's.
   Descriptor reopen(int flags, const char* how) const;
 
   const std::span<std::byte> bytes_;
 };
 
-/// Zeroed memory behind a descriptor of its own; a name that it made goes away with it.
+/// Zeroed memory with a descriptor of its own. A name that it made is removed with it.
 class MappedBacking : public Backing {
  protected:
   MappedBacking(Descriptor descriptor, transport::MappedRegion region)
@@ -87,8 +89,9 @@ class MappedBacking : public Backing {
   transport::MappedRegion region_;
 };
 
-/// `region` is the word that tells this region from the others of the same index ("records").
-/// Throws SystemError, or Error when another process holds the name. Not for kinds that are stored.
+/// Opens memory for a region. `region` is the word that tells this region from the others of the
+/// same index ("records"). Throws SystemError, or Error when another process holds the name. It is
+/// not for kinds that are stored.
 std::unique_ptr<Backing> open_backing(const BackingOptions& options, const std::string& region,
                                       std::uint64_t bytes);
 

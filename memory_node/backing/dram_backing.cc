@@ -53,7 +53,7 @@ std::unique_ptr<Backing> open_with_pages(const std::string& region, std::uint64_
   const std::uint64_t rounded = huge ? round_up(bytes, kHugePageBytes) : bytes;
   auto memory = make_memfd(region, rounded, huge ? MFD_HUGETLB : 0u);
   auto mapped = transport::MappedRegion::map_fd(memory.get(), bytes, transport::Access::read_write);
-  // Only advice: a kernel without transparent huge pages for shared memory still works.
+  // It is only advice: a kernel without transparent huge pages for shared memory still works.
   if (!huge) madvise(mapped.writable_bytes().data(), mapped.size(), MADV_HUGEPAGE);
   return std::make_unique<DramBacking>(std::move(memory), std::move(mapped), huge);
 }
@@ -64,7 +64,7 @@ std::unique_ptr<Backing> open_dram_backing(const std::string& region, std::uint6
   try {
     return open_with_pages(region, bytes, true);
   } catch (const Error&) {
-    // No reserved huge pages, or too few: mapping them failed before any was touched.
+    // There are no reserved huge pages, or too few: mapping them failed before any was touched.
     return open_with_pages(region, bytes, false);
   }
 }

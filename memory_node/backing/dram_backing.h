@@ -1,4 +1,5 @@
-// Anonymous memory behind a descriptor (memfd), in huge pages where the machine has some.
+// open_dram_backing() opens anonymous memory with a descriptor (memfd), in huge pages where the
+// machine has some.
 #pragma once
 
 #include <memory>

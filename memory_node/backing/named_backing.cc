@@ -16,7 +16,7 @@ namespace {
 constexpr mode_t kOwnerOnly = S_IRUSR | S_IWUSR;
 constexpr int kCreateAttempts = 8;
 
-/// Both kinds are files; they differ in who makes and removes the name.
+/// The name of either kind, which are both files. They differ in how the name is made and removed.
 struct Name {
   bool shm = false;
   std::string name;  ///< "/farvec-records" or a path
@@ -52,7 +52,7 @@ Descriptor create(const Name& name) {
     Descriptor file(name.open(O_RDWR | O_CREAT | O_EXCL));
     if (file.valid()) {
       if (flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
-      continue;  // somebody took the new file for a stale one
+      continue;  // another process took the new file for a stale one
     }
     if (errno != EEXIST) throw SystemError(errno, "creating {}", name.path());
     remove_stale(name);
@@ -92,7 +92,7 @@ class NamedBacking final : public MappedBacking {
 std::unique_ptr<Backing> open_named(const Name& name, std::uint64_t bytes) {
   Descriptor file = create(name);
   try {
-    // Allocated now: a full file system is an error here and a SIGBUS later.
+    // It is allocated now, because a full file system is an error here and a SIGBUS later.
     const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));
     if (error != 0) throw SystemError(error, "reserving {} bytes for {}", bytes, name.path());
     auto mapped = transport::MappedRegion::map_fd(file.get(), bytes, transport::Access::read_write);

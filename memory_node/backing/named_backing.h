@@ -1,4 +1,5 @@
-// Memory that has a name in a file system: POSIX shared memory and plain files.
+// These functions open memory that has a name in a file system: POSIX shared memory and plain
+// files.
 #pragma once
 
 #include <memory>
@@ -8,8 +9,8 @@
 
 namespace farvec::memory_node {
 
-/// Takes the name /NAME-REGION; refuses it while another process holds it, takes it over when its
-/// holder died.
+/// Takes the name /NAME-REGION. It refuses the name while another process holds it, and takes it
+/// over when its holder has died.
 std::unique_ptr<Backing> open_shm_backing(const std::string& name, const std::string& region,
                                           std::uint64_t bytes);
 

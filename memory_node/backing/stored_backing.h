@@ -1,4 +1,4 @@
-// A region of an index that lies on a memory device.
+// stored_backing() opens a region of an index that is on a memory device.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace farvec::memory_node {
 
-/// Opens what the options name, of a kind that is stored, as its only writer. Throws Error when it
-/// is of the other kind, and what device::open_store() throws.
+/// Opens the device or file of the options, whose kind must be a stored one, as its only writer.
+/// Throws Error when it is of the other kind, and what device::open_store() throws.
 std::shared_ptr<device::DeviceStore> open_device(const BackingOptions& options);
 
-/// Region `region`, where it lies: durable and published already. Whoever is granted it may read
-/// the whole device: its descriptor is of that.
+/// Opens region `region` in its place: it is durable and published already. A client that is
+/// granted it may read the whole device, because its descriptor is the device's.
 std::unique_ptr<Backing> stored_backing(std::shared_ptr<const device::StoredIndex> index,
                                         std::uint32_t region);
 
