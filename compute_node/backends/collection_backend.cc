@@ -24,7 +24,7 @@ void load_segments(const collection::View& view, const std::atomic<bool>& stop) 
   }
 }
 
-/// A merge waits for each of them.
+/// A merge waits this long for each follower.
 constexpr std::chrono::milliseconds kFollowerPatience{1'000};
 
 std::shared_ptr<const collection::ProbingNodes> followers_of(const DaemonOptions& options) {
@@ -62,7 +62,7 @@ std::unique_ptr<SearchSession> CollectionBackend::open(std::chrono::milliseconds
                                                        const std::atomic<bool>& stop) {
   std::shared_ptr<Collection> opened = collection();
   if (opened == nullptr) {
-    // What another attempt has opened: memory nodes may not have been there.
+    // An earlier attempt has opened it when memory nodes were not there.
     if (opening_ == nullptr) opening_ = std::make_shared<Collection>(options_.collection, access());
     load_segments(*opening_->view(), stop);
     opened = std::exchange(opening_, nullptr);

@@ -1,4 +1,4 @@
-// A collection on this machine, which this process searches and changes.
+// A CollectionBackend opens a collection on this machine, which this process searches and changes.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace farvec::compute_node {
 
-/// The first open() opens the collection, replays its log and brings its records to the tier; it
-/// stays open until the backend is destroyed, and every session searches it.
+/// The first open() opens the collection, replays its log and brings its records to the tier. The
+/// collection stays open until the backend is destroyed, and every session searches it.
 class CollectionBackend final : public SearchBackend {
  public:
   /// Throws Error on a tier that a collection cannot have.
@@ -31,7 +31,7 @@ class CollectionBackend final : public SearchBackend {
   const std::shared_ptr<const collection::ProbingNodes> followers_;
   mutable std::mutex mutex_;
   std::shared_ptr<collection::Collection> collection_;
-  /// Whose segments are not all at the tier yet; of open()'s thread.
+  /// The collection while its segments are not all at the tier yet; used by open()'s thread only.
   std::shared_ptr<collection::Collection> opening_;
 };
 

@@ -21,7 +21,8 @@ namespace {
 constexpr std::chrono::milliseconds kOneAttempt{2'000};
 constexpr std::uint32_t kMostClusters = std::numeric_limits<std::uint32_t>::max();
 
-/// Of all segments. Clients know by them what a search may choose, also before there are any.
+/// Returns the clusters of all segments. They tell clients what a search may choose, also before
+/// there are any.
 std::uint32_t clusters_of(const collection::View& view) {
   std::uint64_t clusters = 0;
   for (const collection::View::Bulk& bulk : view.segments) {
@@ -41,7 +42,7 @@ CollectionSession::CollectionSession(ServedCollection served, std::uint32_t slot
   index_.dimension = shape.dimension;
   index_.kind = shape.options.kind;
   if (index_.kind == layout::IndexKind::cluster) {
-    index_.clusters = kMostClusters;  // as many as there will be: present() counts
+    index_.clusters = kMostClusters;  // no bound, as there will be more: present() counts them
   } else {
     index_.degree = shape.options.degree;
     index_.code_bits = shape.options.code_bits.value_or(0);
@@ -59,7 +60,7 @@ ServedIndex CollectionSession::present() const {
   if (now.kind == layout::IndexKind::cluster) now.clusters = clusters_of(*view);
   now.count = size.live;
   now.index_bytes = size.segment_bytes;
-  // Of memtables and ids: what the process keeps beside the segments' own indexes.
+  // The bytes of memtables and ids, which the process keeps beside the segments' own indexes.
   now.offset_bytes = size.dram_bytes;
   if (served_.following) now.following = served_.following();
   return now;
@@ -81,7 +82,7 @@ void CollectionSession::run_core(unsigned, search::TaskFeed& feed) {
 
 namespace {
 
-/// Of nodes that hold parts of a collection.
+/// Returns the options for nodes that hold parts of a collection.
 tiers::AttachOptions node_options(const DaemonOptions& options) {
   tiers::AttachOptions attach;
   attach.client = fmt::format("farvec-compute-node/{}", getpid());

@@ -1,4 +1,4 @@
-// Searches of a collection, as its newest view has it.
+// A CollectionSession searches the newest view of a collection.
 #pragma once
 
 #include <functional>
@@ -14,16 +14,16 @@
 
 namespace farvec::compute_node {
 
-/// What a session serves. Any thread may call its functions.
+/// What a session serves. Its functions may be called from any thread.
 struct ServedCollection {
   layout::CollectionManifest shape;               ///< types and options
   std::string tier;                               ///< with its model when it has one
-  std::function<collection::ViewPointer()> view;  ///< the newest
-  /// Null where this process changes it.
+  std::function<collection::ViewPointer()> view;  ///< returns the newest view
+  /// Null where this process changes the collection.
   std::function<Following()> following;
 };
 
-/// Cores that search the newest view. Never superseded: views are.
+/// Runs cores that search the newest view. It is never superseded, because only its views are.
 class CollectionSession final : public SearchSession {
  public:
   CollectionSession(ServedCollection served, std::uint32_t slots);
@@ -42,12 +42,12 @@ class CollectionSession final : public SearchSession {
   TierCounters counters_;
 };
 
-/// Where the records of a collection's segments lie, as the options say. Throws Error on a tier
+/// Returns where the records of a collection's segments are, by the options. Throws Error on a tier
 /// that holds one index, or is on another machine.
 collection::SegmentAccess segments_on(const DaemonOptions& options);
 
-/// The memory nodes of a collection's log; null: it lies in the folder. Throws Error naming what is
-/// wrong with an address or the tier.
+/// Returns the memory nodes of a collection's log; null: the log is in the folder. Throws Error
+/// naming what is wrong with an address or the tier.
 std::shared_ptr<collection::LogNodes> log_nodes_of(const DaemonOptions& options);
 
 }  // namespace farvec::compute_node

@@ -10,7 +10,7 @@
 namespace farvec::compute_node {
 namespace {
 
-/// An index directory with what was loaded of it.
+/// An index directory with the parts that were loaded from it.
 struct OpenDirectory {
   OpenDirectory(const std::string& path, const layout::LoadOptions& options)
       : directory(layout::IndexDirectory::open(path)),

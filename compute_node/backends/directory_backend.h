@@ -1,4 +1,5 @@
-// An index directory on this machine: loaded into this process, or its records read from disk.
+// A DirectoryBackend opens an index directory on this machine: it is loaded into this process, or
+// its records are read from disk.
 #pragma once
 
 #include "compute_node/backends/index_session.h"
@@ -9,11 +10,11 @@
 
 namespace farvec::compute_node {
 
-/// Loads and checks codes, offsets and, unless they are mapped (file, devdax) or on a disk,
-/// records. Any tier of this machine; ssd is the only one for slotted pages.
+/// Loads and checks codes, offsets and records, unless the records are mapped (file, devdax) or on
+/// a disk. It takes any tier of this machine; for slotted pages only ssd.
 class DirectoryBackend final : public SearchBackend {
  public:
-  /// Throws Error on a tier that it does not have.
+  /// Throws Error on a tier that the index cannot have.
   explicit DirectoryBackend(const DaemonOptions& options);
   std::string target() const override { return "index directory " + options_.index; }
   std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound,

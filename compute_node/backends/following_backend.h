@@ -1,4 +1,4 @@
-// A collection that another process changes and this one searches.
+// A FollowingBackend opens a collection that another process changes and this one searches.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace farvec::compute_node {
 
-/// The first open() opens what there is; from then on the collection is followed until the backend
-/// is destroyed, and every session searches it.
+/// The first open() opens the collection in its present state. From then on it is followed until
+/// the backend is destroyed, and every session searches it.
 class FollowingBackend final : public SearchBackend {
  public:
   /// Throws Error on a tier that a collection cannot have.
@@ -24,7 +24,7 @@ class FollowingBackend final : public SearchBackend {
   const DaemonOptions options_;
   const collection::SegmentAccess segments_;
   const std::shared_ptr<collection::LogNodes> log_nodes_;
-  std::shared_ptr<collection::CollectionFollower> follower_;  ///< of open()'s thread
+  std::shared_ptr<collection::CollectionFollower> follower_;  ///< used by open()'s thread only
 };
 
 }  // namespace farvec::compute_node

@@ -9,7 +9,7 @@
 namespace farvec::compute_node {
 namespace {
 
-/// Numbers that one kind of index has. They stay 0 for the others.
+/// These set numbers that one kind of index has. They stay 0 for the others.
 void describe_part(const auto&, ServedIndex&) {}
 
 void describe_part(const layout::GraphPart& graph, ServedIndex& served) {

@@ -1,4 +1,4 @@
-// An open index: what the cores of one generation search.
+// An IndexSession is an open index, which the cores of one generation search.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@
 
 namespace farvec::compute_node {
 
-/// The largest searches that the daemon takes.
+/// Returns the largest searches that the daemon takes.
 search::SearchShape search_shape(const DaemonOptions& options);
 
 struct IndexSessionOptions {
   search::SearchShape shape;
   std::string tier;  ///< for reports
   std::uint64_t generation = 0;
-  std::string page_search;            ///< of slotted pages: how they are searched
-  std::shared_ptr<const void> owner;  ///< of what the tier points to, while the session lives
+  std::string page_search;            ///< for slotted pages: how they are searched
+  std::shared_ptr<const void> owner;  ///< owns what the tier points to, while the session lives
 };
 
 class IndexSession final : public SearchSession {
  public:
-  /// Prepares the cores' shared part: throws Error when it does not fit a budget of memory.
+  /// Prepares the part that the cores share. Throws Error when it does not fit a budget of memory.
   IndexSession(std::shared_ptr<const search::SearchIndex> index, const layout::Manifest& manifest,
                std::unique_ptr<const tiers::Tier> tier, IndexSessionOptions options);
 
@@ -47,7 +47,8 @@ class IndexSession final : public SearchSession {
   }
 
  private:
-  const IndexSessionOptions options_;  ///< first: it owns what the others point to
+  const IndexSessionOptions
+      options_;  ///< the first member, because it owns what the others point to
   const std::shared_ptr<const search::SearchIndex> index_;
   const std::unique_ptr<const tiers::Tier> tier_;
   const std::unique_ptr<const tiers::CoreSet> cores_;

@@ -12,7 +12,7 @@
 namespace farvec::compute_node {
 namespace {
 
-/// Attaching may take a node long that registers much memory with a device.
+/// Attaching may take long on a node that registers much memory with a device.
 constexpr std::chrono::milliseconds kCallTimeout{15'000};
 
 }  // namespace
@@ -44,13 +44,13 @@ tiers::NodeSetOptions MemoryNodeBackend::set_options() const {
 std::shared_ptr<tiers::NodeSet> MemoryNodeBackend::attach(std::chrono::milliseconds bound,
                                                           const std::atomic<bool>& stop) {
   if (set_ == nullptr || !set_->alive() || set_->superseded()) {
-    set_ = nullptr;  // first: its leases keep old tables in memory
+    set_ = nullptr;  // dropped first, because its leases keep old tables in memory
     set_ = std::make_shared<tiers::NodeSet>(set_options());
   }
   try {
     set_->wait_ready(bound, &stop);
   } catch (const UnreachableError&) {
-    throw;  // who is attached stays so for the next attempt
+    throw;  // attached nodes stay attached for the next attempt
   } catch (...) {
     set_ = nullptr;
     throw;

@@ -1,4 +1,4 @@
-// An index in the memory of one or several memory nodes.
+// A MemoryNodeBackend opens an index in the memory of one or several memory nodes.
 #pragma once
 
 #include "compute_node/daemon/daemon_options.h"
@@ -8,8 +8,8 @@
 
 namespace farvec::compute_node {
 
-/// Each index that was opened has leases of its own, codes and offsets fetched again. Tiers: shm,
-/// emulated, verbs, fabric.
+/// Each opened index has leases of its own, and its codes and offsets are fetched again. The tiers
+/// are shm, emulated, verbs and fabric.
 class MemoryNodeBackend final : public SearchBackend {
  public:
   /// Throws Error on an address or a tier that it cannot use.

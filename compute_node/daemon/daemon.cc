@@ -19,7 +19,8 @@ constexpr int kMaxRequestBytes = 64 << 20;
 constexpr std::chrono::milliseconds kLook{10};
 constexpr std::chrono::milliseconds kShutdownGrace{1'000};
 
-/// Members are destroyed from the last to the first: the server before what its calls use.
+/// Members are destroyed from the last to the first: the server before the objects that its calls
+/// use.
 class Daemon {
  public:
   Daemon(const DaemonOptions& options, SearchBackend& backend);
@@ -35,7 +36,7 @@ class Daemon {
   Supervisor supervisor_;
   QueryService service_;
   std::unique_ptr<CollectionService>
-      changes_;                           ///< of a collection that this process changes; else null
+      changes_;                           ///< for a collection that this process changes; else null
   std::unique_ptr<Regrouper> regrouper_;  ///< null: groups stay as they are
   std::shared_ptr<ServiceMetrics> metrics_;
   std::unique_ptr<prometheus::Exposer> exposer_;
@@ -104,7 +105,7 @@ Daemon::Daemon(const DaemonOptions& options, SearchBackend& backend)
 
 int Daemon::run() {
   bool serving = false;
-  // Ends with a signal or a failed first attachment, which has its own bound.
+  // It ends with a signal or a failed first attachment, which has its own bound.
   while (!signalled(kLook)) {
     if (const std::string failure = supervisor_.failure(); !failure.empty()) {
       throw Error("{}", failure);

@@ -1,4 +1,4 @@
-// farvec-compute-node from its options to its end.
+// run_daemon() runs farvec-compute-node from its options to its end.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,9 @@
 
 namespace farvec::compute_node {
 
-/// Serves until SIGTERM or SIGINT, which the caller has blocked in every thread; then drains.
-/// Returns the exit status. Throws Error when it cannot begin: address, first attachment.
+/// Serves until SIGTERM or SIGINT, which the caller has blocked in every thread, and then drains.
+/// Returns the exit status. Throws Error when it cannot begin because of the address or the first
+/// attachment.
 int run_daemon(const DaemonOptions& options, SearchBackend& backend);
 
 }  // namespace farvec::compute_node

@@ -104,7 +104,7 @@ void add_refused_switches(Families& families, const RefusedSwitches& refused) {
   const auto add_reason = [&family](const char* reason, const std::atomic<std::uint64_t>& count) {
     prometheus::ClientMetric metric;
     metric.label.push_back({"reason", reason});
-    // Relaxed: a sample on its own.
+    // Relaxed, because it is a sample on its own.
     metric.counter.value = static_cast<double>(count.load(std::memory_order_relaxed));
     family.metric.push_back(std::move(metric));
   };
@@ -187,7 +187,7 @@ void add_engine(Families& families, const Engine& engine) {
             "What a query that comes now is expected to wait behind others; 0: not known",
             ticks_to_us(engine.expected(1, 0, now_ticks())) * kMicrosecond);
   add_gauge(families, "searches_in_flight", "Queries in slots", engine.running());
-  // Relaxed: samples, each on its own.
+  // Relaxed, because each is a sample on its own.
   add_gauge(families, "reads_in_flight", "Reads posted and not completed, sampled",
             static_cast<double>(counters.reads_in_flight.load(std::memory_order_relaxed)));
   add_counter(families, "stalls_total", "Posts that found the read limit reached",

@@ -1,4 +1,4 @@
-// The same numbers as Stats, for Prometheus.
+// ServiceMetrics give Prometheus the same numbers as Stats.
 #pragma once
 
 #include <prometheus/collectable.h>
@@ -12,7 +12,8 @@ namespace farvec::compute_node {
 class CollectionService;
 class Regrouper;
 
-/// Reads a snapshot at each scrape; nothing is kept twice. What it reads from must outlive it.
+/// Reads a snapshot at each scrape, so that nothing is kept twice. The objects that it reads from
+/// must outlive it.
 class ServiceMetrics final : public prometheus::Collectable {
  public:
   /// `changes` is null unless a collection is served, `regrouper` unless groups follow queries.

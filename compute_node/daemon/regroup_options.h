@@ -1,4 +1,4 @@
-// What the command line says of regrouping.
+// RegroupOptions are what the command line says of regrouping.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 namespace farvec::compute_node {
 
 struct RegroupOptions {
-  std::string index;          ///< directory, as this process and the memory node see it; empty: off
-  std::string beside;         ///< other compute nodes that serve it, by commas
+  std::string index;   ///< directory by the path of this process and the memory node; empty: off
+  std::string beside;  ///< other compute nodes that serve it, separated by commas
   double least_gain = 0.1;    ///< share of requests
   double every_seconds = 60;  ///< between two looks
 };

@@ -22,11 +22,11 @@ namespace farvec::compute_node {
 namespace {
 
 constexpr const char* kMark = ".regrouped-";
-/// A directory with a larger one was not made here.
+/// The largest number: a directory with a larger one was not made here.
 constexpr std::uint64_t kMostNumber = 1'000'000'000'000;
-/// Fewer, on average, say too little of which clusters are probed most.
+/// Fewer probes, on average, say too little of which clusters are probed most.
 constexpr std::uint64_t kProbesPerCluster = 8;
-/// A look that found too little to gain is worth another when so many times the probes are there.
+/// A look that found too little to gain is repeated when there are this many times the probes.
 constexpr std::uint64_t kGrowth = 2;
 constexpr std::chrono::milliseconds kAnswerTime{2'000};
 constexpr std::chrono::milliseconds kLoadTime{3'600'000};
@@ -35,7 +35,7 @@ std::vector<rpc::Address> addresses_of(const std::string& list) {
   return list.empty() ? std::vector<rpc::Address>() : rpc::parse_addresses(list);
 }
 
-/// N of "NAME.regrouped-N"; none of other names.
+/// Returns the N of "NAME.regrouped-N"; none for other names.
 std::optional<std::uint64_t> number_of(const std::string& file, const std::string& name) {
   const std::string begin = name + kMark;
   if (!file.starts_with(begin)) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<std::uint64_t> number_of(const std::string& file, const std::strin
   return number;
 }
 
-/// What the file says that tells a directory as one that was made here.
+/// Returns the text of the file that marks a directory as made here.
 std::string words_of(const layout::Manifest& manifest) {
   return fmt::format("{}{:016x}\n", layout::kRegroupedWords,
                      layout::manifest_checksum(layout::manifest_to_json(manifest)));
@@ -146,7 +146,7 @@ std::optional<search::ProbeTally> Regrouper::enough_probes(const Engine& engine)
   return probes;
 }
 
-/// Directories with such a name, whoever made them, by number.
+/// Returns all directories with such a name by number, also those that were not made here.
 std::vector<std::filesystem::path> Regrouper::named() const {
   std::vector<std::pair<std::uint64_t, std::filesystem::path>> found;
   for (const auto& entry : std::filesystem::directory_iterator(index_.parent_path())) {
@@ -161,7 +161,7 @@ std::vector<std::filesystem::path> Regrouper::named() const {
   return paths;
 }
 
-/// None where it is no index, which is said once.
+/// Returns none where it is not an index, which is logged once.
 std::optional<layout::IndexDirectory> Regrouper::open_or_tell(const std::filesystem::path& path) {
   try {
     return layout::IndexDirectory::open(path);
@@ -173,7 +173,7 @@ std::optional<layout::IndexDirectory> Regrouper::open_or_tell(const std::filesys
   }
 }
 
-/// The directory of the index that is served. Throws Error when there is none.
+/// Returns the directory of the index that is served. Throws Error when there is none.
 layout::IndexDirectory Regrouper::served(const ServedIndex& index) {
   std::vector<std::filesystem::path> paths = named();
   paths.push_back(index_);
@@ -195,7 +195,7 @@ std::filesystem::path Regrouper::next_path() const {
   return index_.parent_path() / fmt::format("{}{}{}", name, kMark, last + 1);
 }
 
-/// Ends with the node too.
+/// Loads the index. The call ends with the node too.
 memory_node::v1::LoadResponse Regrouper::load(const std::filesystem::path& path) {
   rpc::ConnectOptions connect;
   connect.tls = tls_;
@@ -210,7 +210,7 @@ memory_node::v1::LoadResponse Regrouper::load(const std::filesystem::path& path)
   return rpc::load_index(*stub, *context, {rpc::to_string(memory_node_), path.string(), kLoadTime});
 }
 
-/// A directory that the memory node does not take is removed.
+/// Publishes a directory. One that the memory node does not take is removed.
 void Regrouper::publish(const std::filesystem::path& path) {
   try {
     const auto done = load(path);
@@ -222,7 +222,7 @@ void Regrouper::publish(const std::filesystem::path& path) {
   published_.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// What was made before these two.
+/// Removes the directories that were made before these two.
 void Regrouper::remove_others(const std::filesystem::path& former,
                               const std::filesystem::path& now) {
   for (const std::filesystem::path& path : named()) {

@@ -1,4 +1,4 @@
-// Groups the clusters of the index that is served again, when that would save many requests.
+// A Regrouper groups the clusters of the served index again, when that would save many requests.
 // Source: the second-tier memory study, section 6.2, which groups by access frequency and leaves
 // out what happens when frequencies change.
 #pragma once
@@ -27,30 +27,30 @@
 
 namespace farvec::compute_node {
 
-/// Looks now and then at what was probed. Where a memory node serves the index in `index`, or one
-/// that was made from it here, and other groups would save the share `least_gain` of the requests,
-/// writes that index beside it (`index`.regrouped-N) and has the memory node load it; compute nodes
-/// go over to it by themselves. Directories that it made earlier, which it knows by a file in them
-/// that names their manifest, go when nobody needs them; others of such a name are left alone, and
-/// one that is no index is told and passed over. What fails is logged and tried again; the index
-/// that is served stays.
+/// Checks from time to time which clusters were probed. It acts where a memory node serves the
+/// index in `index`, or one that was made from it here, and other groups would save the share
+/// `least_gain` of the requests. Then it writes that index beside it (`index`.regrouped-N) and has
+/// the memory node load it; compute nodes switch to it by themselves. Directories that it made
+/// earlier have a file in them that names their manifest, and are removed when they are not needed
+/// any more. Others with such a name are left alone, and one that is no index is logged and
+/// skipped. A failure is logged and retried; the index that is served stays.
 class Regrouper {
  public:
-  /// `memory_node` is the one that serves the index. The supervisor must outlive it. Throws Error
-  /// naming an address that is none.
+  /// `memory_node` is the one that serves the index. The supervisor must outlive the regrouper.
+  /// Throws Error naming an address that is not one.
   Regrouper(const Supervisor& supervisor, RegroupOptions options, const std::string& memory_node,
             std::shared_ptr<const rpc::Tls> tls);
-  /// Ends a regrouping that is under way.
+  /// Ends a regrouping that is running.
   ~Regrouper();
 
-  /// Indexes that were published. Any thread.
+  /// Returns how many indexes were published. It may be called from any thread.
   std::uint64_t published() const { return published_.load(std::memory_order_relaxed); }
 
  private:
   void run();
   void look();
-  /// Of this node and those beside it; none where there are too few, or not many more than the
-  /// last time.
+  /// Returns the probes of this node and those beside it; none where there are too few, or not many
+  /// more than the last time.
   std::optional<search::ProbeTally> enough_probes(const Engine& engine);
   std::vector<std::filesystem::path> named() const;
   layout::IndexDirectory served(const ServedIndex& index);
@@ -67,10 +67,10 @@ class Regrouper {
   const rpc::Address memory_node_;
   const collection::ProbingNodes beside_;
   const std::shared_ptr<const rpc::Tls> tls_;
-  std::set<std::filesystem::path> told_;  ///< that they are no index
+  std::set<std::filesystem::path> told_;  ///< directories that were logged as being no index
   std::uint64_t left_ = 0;  ///< the generation that was served when the last one was published
   std::uint64_t judged_generation_ = 0;
-  std::uint64_t judged_probes_ = 0;  ///< of that generation, at the last look
+  std::uint64_t judged_probes_ = 0;  ///< probes of that generation, at the last look
   std::atomic<std::uint64_t> published_{0};
   std::atomic<bool> stop_{false};  ///< set under mutex_, for wake_
   std::mutex mutex_;

@@ -46,7 +46,7 @@ search::ProbeChoice probe_choice(const v1::SearchRequest& request, const Request
   return choice;
 }
 
-/// What the request asks of an index of that kind.
+/// Reads what the request asks of an index of that kind.
 search::SearchChoice read_choice(const v1::SearchRequest& request, layout::IndexKind kind,
                                  const RequestLimits& limits) {
   switch (kind) {
@@ -76,7 +76,8 @@ std::string k_out_of_range(std::uint32_t k, const search::SearchBounds& bounds) 
          (most == bounds.vectors ? ": the index has no more vectors" : "");
 }
 
-/// In the request's names. `choice` is of the index's kind, as the request is read for it.
+/// Describes the fault in the request's names. `choice` has the index's kind, because the request
+/// is read for it.
 std::string describe_fault(search::SearchFault fault, std::uint32_t k,
                            const search::SearchChoice& choice, const search::SearchBounds& bounds) {
   using search::SearchFault;
@@ -99,7 +100,7 @@ std::string describe_fault(search::SearchFault fault, std::uint32_t k,
   }
 }
 
-/// Sets `result`, or says what is wrong.
+/// Sets `result`, or returns what is wrong.
 std::string read_parameters(const v1::SearchRequest& request, const ServedIndex& index,
                             const RequestLimits& limits, search::SearchParameters& result) {
   const search::SearchBounds bounds = bounds_of(index, limits);

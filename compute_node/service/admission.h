@@ -1,4 +1,5 @@
-// The door: a request is checked here once, in full, and nowhere behind it.
+// check_request() checks a request once, in full, when it is admitted; code after it checks nothing
+// again.
 #pragma once
 
 #include <memory>
@@ -23,13 +24,13 @@ struct RequestLimits {
   std::uint32_t max_width = graph::kMaxWidth;
 };
 
-/// What became of a request at the door.
+/// The result of checking a request.
 struct Admission {
-  std::string wrong;  ///< naming the field, what came and what is allowed; empty: nothing is wrong
-  BatchShape shape;   ///< when nothing is wrong, but for its deadline
+  std::string wrong;  ///< says the field, what came and what is allowed; empty: nothing is wrong
+  BatchShape shape;   ///< set when nothing is wrong, except its deadline
 };
 
-/// Refuses NaN and infinity as well.
+/// Checks the request. It refuses NaN and infinity as well.
 Admission check_request(const v1::SearchRequest& request, const ServedIndex& index,
                         const RequestLimits& limits);
 

@@ -44,7 +44,7 @@ void Batch::refuse_late_answer(Ticks now) {
 }
 
 bool Batch::cancelled() const {
-  // Relaxed: a hint that saves work, orders nothing.
+  // Relaxed, because it is a hint that saves work and orders nothing.
   return cancel_flag->load(std::memory_order_relaxed);
 }
 

@@ -1,4 +1,4 @@
-// The queries of one request, from the door to the answer.
+// A Batch holds the queries of one request, from its admission to the answer.
 #pragma once
 
 #include <atomic>
@@ -15,27 +15,27 @@ namespace farvec::compute_node {
 
 class Batch;
 
-/// A search with its place in a feed's lists, which alone uses the links.
+/// A search with its place in a feed's lists. Only the feed uses the links.
 struct QueuedTask : search::SearchTask {
   QueuedTask* next = nullptr;
   QueuedTask* previous = nullptr;
   Batch* batch = nullptr;
   WorkUnits work = 1;
-  bool expired_waiting = false;  ///< its time ran out before it came to a slot
+  bool expired_waiting = false;  ///< its time ran out before it got a slot
 };
 
 struct BatchShape {
   std::uint32_t queries = 0;
-  std::size_t query_bytes = 0;  ///< of one query in the stored type
+  std::size_t query_bytes = 0;  ///< bytes of one query in the stored type
   search::SearchParameters parameters = {};
   bool partial = false;
   bool user_ids = false;  ///< results have ids of 64 bits
   Ticks deadline = 0;     ///< absolute
-  WorkUnits work = 1;     ///< of each query, at least 1
+  WorkUnits work = 1;     ///< work of each query, at least 1
 };
 
-/// Owns its tasks, their query vectors (each 64-byte aligned) and their results. Not movable: cores
-/// hold pointers into it while it is in flight.
+/// Owns its tasks, their query vectors (each 64-byte aligned) and their results. It cannot be
+/// moved, because cores hold pointers into it while it is in flight.
 class Batch {
  public:
   explicit Batch(const BatchShape& shape);
@@ -43,19 +43,21 @@ class Batch {
   Batch& operator=(const Batch&) = delete;
 
   std::vector<QueuedTask>& tasks() { return tasks_; }
-  /// Where query i is to be written before the batch is submitted.
+  /// Returns where query i is to be written before the batch is submitted.
   std::byte* query_slot(std::size_t i);
 
-  /// Ends one task. True for the last of the batch: the caller then owns the batch again.
+  /// Ends one task. True for the last of the batch: then the caller owns the batch again.
   bool finish_one();
 
-  /// An answer that goes out at `now`, after the deadline, is none: its queries end so.
+  /// An answer that goes out at `now`, after the deadline, does not count as one: the queries end
+  /// with an exceeded deadline.
   void refuse_late_answer(Ticks now);
 
-  /// True once nobody waits for the answer: tasks that have not started need not.
+  /// True once the client no longer waits for the answer: tasks that have not started may be
+  /// dropped.
   bool cancelled() const;
 
-  /// Set by the client's end, at any time until the batch is answered.
+  /// Set when the client gives up, at any time until the batch is answered.
   std::shared_ptr<std::atomic<bool>> cancel_flag = std::make_shared<std::atomic<bool>>(false);
   /// Called once, by the replier's thread, when every task has its result.
   std::function<void(Batch&)> answer;
@@ -70,7 +72,7 @@ class Batch {
   std::size_t lines_per_query_;
   std::vector<Line> queries_;
   std::vector<NodeId> ids_;
-  std::vector<std::uint64_t> user_ids_;  ///< in place of ids_
+  std::vector<std::uint64_t> user_ids_;  ///< used instead of ids_
   std::vector<float> distances_;
   std::vector<QueuedTask> tasks_;
   std::atomic<std::uint32_t> pending_;

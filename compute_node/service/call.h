@@ -1,4 +1,4 @@
-// What the services of a compute node do with every call.
+// These functions do what the services of a compute node do with every call.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -9,13 +9,14 @@
 
 namespace farvec::compute_node {
 
-/// The call's own deadline, at most an hour away, or the default when it has none.
+/// Returns the call's own deadline, at most an hour away, or the default when it has none.
 Ticks deadline_of(const grpc::CallbackServerContext& context, std::chrono::milliseconds otherwise);
 
-/// To be sent with RESOURCE_EXHAUSTED: why, and after which time it is worth to ask again.
+/// Adds to an answer with RESOURCE_EXHAUSTED why it was refused, and after which time it is worth
+/// asking again.
 void tell_refusal(grpc::CallbackServerContext& context, const char* why, Ticks retry_after);
 
-/// For calls that never wait.
+/// Finishes a call that never waits.
 grpc::ServerUnaryReactor* finish_now(grpc::CallbackServerContext& context,
                                      const grpc::Status& status);
 

@@ -13,7 +13,7 @@ constexpr Status kTooLittleTime{StatusCode::deadline_exceeded,
 constexpr Status kCancelled{StatusCode::cancelled, "the caller gave up before the search began"};
 }  // namespace
 
-// The budget only counts: nothing is published through it, so every order is relaxed.
+// The budget only counts. Nothing is published through it, so every order is relaxed.
 bool AdmissionBudget::try_take(std::uint32_t count) {
   std::uint32_t taken = taken_.load(std::memory_order_relaxed);
   do {
@@ -108,7 +108,7 @@ bool CoreFeed::empty() const {
 }
 
 QueuedTask* CoreFeed::pop() {
-  // A task that is missed here is found on the next turn: no lock while the queue is empty.
+  // A task that is missed here is found on the next turn, so that an empty queue needs no lock.
   if (waiting_.load(std::memory_order_relaxed) == 0) return nullptr;
   const std::lock_guard lock(mutex_);
   if (first_ == nullptr) return nullptr;
@@ -120,9 +120,9 @@ QueuedTask* CoreFeed::pop() {
 }
 
 search::SearchTask* CoreFeed::next() {
-  // Relaxed: the core's own earlier store; it saves every later call the write.
+  // Relaxed: it is the core's own earlier store; the check saves later calls the write.
   if (!asked_.load(std::memory_order_relaxed)) asked_.store(true, std::memory_order_release);
-  // Bounded by the admission budget: each turn takes one task out.
+  // It is bounded by the admission budget: each turn takes one task out.
   while (QueuedTask* task = pop()) {
     budget_.give(1);
     const Ticks now = now_ticks();
@@ -158,7 +158,8 @@ bool CoreFeed::finished() {
 void CoreFeed::done(search::SearchTask& task) {
   auto& ended = static_cast<QueuedTask&>(task);
   running_work_ -= ended.work;
-  // What fails for another reason than its deadline says nothing about the time of a search.
+  // A search that fails for another reason than its deadline says nothing about the time of a
+  // search.
   if (task.status.ok() || task.status.code() == StatusCode::deadline_exceeded) {
     rate_.ended(ended.work, running(), task.started, task.finished);
   } else {

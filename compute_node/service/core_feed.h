@@ -1,4 +1,4 @@
-// The queue in front of one core.
+// A CoreFeed is the queue in front of one core.
 #pragma once
 
 #include <atomic>
@@ -24,37 +24,39 @@ class AdmissionBudget {
   std::atomic<std::uint32_t> taken_{0};
 };
 
-/// First in, first out; many producers, one core. A task that expired or was cancelled while it
-/// waited, or that could not end before its deadline any more, ends here and never reaches the
-/// core.
+/// First in, first out, with many producers and one core. A task ends here, and never reaches the
+/// core, when it expired or was cancelled while it waited, or when it could not end before its
+/// deadline any more.
 class CoreFeed final : public search::TaskFeed {
  public:
   CoreFeed(AdmissionBudget& budget, Replier& replier) : budget_(budget), replier_(replier) {}
 
-  /// Adds a task that holds a place in the budget; ends it at once when the feed is closed. Any
-  /// thread.
+  /// Adds a task that holds a place in the budget, and ends it at once when the feed is closed. It
+  /// may be called from any thread.
   void push(QueuedTask& task);
-  /// Ends every waiting task with `reason`, and every later one; the core finishes what it runs.
+  /// Ends every waiting task with `reason`, and every later one; the core finishes those that it
+  /// runs.
   void close(Status reason);
-  /// Ends waiting tasks whose deadline is not after `now`. Any thread.
+  /// Ends waiting tasks whose deadline is not after `now`. It may be called from any thread.
   void expire(Ticks now);
 
-  /// After the core has returned for good: ends tasks that it took and never finished.
+  /// To be called after the core has returned for good: ends tasks that it took and never finished.
   void end_abandoned(Status reason);
 
-  /// Waiting and running tasks; a hint for balancing.
+  /// Returns the number of waiting and running tasks, which is a hint for balancing.
   std::uint32_t load() const;
   std::uint32_t running() const;
-  /// The work of all waiting and running tasks. Any thread.
+  /// Returns the work of all waiting and running tasks. It may be called from any thread.
   WorkUnits work() const { return work_.load(std::memory_order_relaxed); }
-  /// How fast the core serves.
+  /// Says how fast the core serves.
   const WorkRate& rate() const { return rate_; }
-  /// No task waits or runs. Sees every task whose push() has returned.
+  /// True when no task waits or runs. It sees every task whose push() has returned.
   bool empty() const;
-  /// The core has begun to ask for tasks: it can search. Any thread.
+  /// True when the core has begun to ask for tasks, so that it can search. It may be called from
+  /// any thread.
   bool asked() const { return asked_.load(std::memory_order_acquire); }
 
-  // TaskFeed, from the core's thread:
+  // These are TaskFeed's, for the core's thread:
   search::SearchTask* next() override;
   bool finished() override;
   void done(search::SearchTask& task) override;
@@ -64,7 +66,7 @@ class CoreFeed final : public search::TaskFeed {
   QueuedTask* pop();
   void link_live(QueuedTask& task);
   void unlink_live(QueuedTask& task);
-  /// Why the task is not to run; ok when it is.
+  /// Returns why the task is not to run; ok when it is.
   Status check(const QueuedTask& task, Ticks now) const;
   void end(QueuedTask& task, Status status);
   void end_expired(QueuedTask& task, Status status);
@@ -83,8 +85,8 @@ class CoreFeed final : public search::TaskFeed {
   std::atomic<bool> asked_{false};         ///< release by the core: what it made before is seen
   std::atomic<std::uint32_t> waiting_{0};  ///< written under the lock, read without
   std::atomic<std::uint32_t> running_{0};
-  std::atomic<WorkUnits> work_{0};  ///< relaxed: only estimates look at it
-  WorkUnits running_work_ = 0;      ///< of it, what the core has; the core's thread only
+  std::atomic<WorkUnits> work_{0};  ///< relaxed, because only estimates read it
+  WorkUnits running_work_ = 0;      ///< the part of work_ that the core has; the core's thread only
   WorkRate rate_;
 };
 

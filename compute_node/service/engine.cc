@@ -62,10 +62,10 @@ Status Engine::submit(std::unique_ptr<Batch>& batch) {
   }
   Batch* owned = batch.release();
   owned->admitted = now_ticks();
-  // The batch may be answered and gone as soon as its last task is pushed.
+  // The batch may be answered and destroyed as soon as its last task is pushed.
   QueuedTask* task = owned->tasks().data();
   for (QueuedTask* const end = task + owned->tasks().size(); task != end; ++task) {
-    // Ties go round; relaxed because any core is a correct choice.
+    // The turn breaks ties in rotation; it is relaxed because any core is a correct choice.
     least_loaded(turn_.fetch_add(1, std::memory_order_relaxed)).push(*task);
   }
   return {};
@@ -90,8 +90,9 @@ CoreFeed& Engine::least_loaded(std::uint32_t first) const {
 void Engine::await_ready(const std::atomic<bool>& stop) const {
   const auto end = std::chrono::steady_clock::now() + options_.ready_bound;
   for (;;) {
-    const bool ready = all_asked();  // before the look at what may have gone wrong since
-    const bool lost = !healthy();    // before the failure: whoever broke it has noted why
+    const bool ready = all_asked();  // read before the check of what may have gone wrong since
+    const bool lost =
+        !healthy();  // read before the failure: the core that broke it has noted why by then
     rethrow_failure();
     if (lost) throw UnreachableError("the index was lost while its cores began");
     if (ready) return;
@@ -154,7 +155,7 @@ void Engine::run_core(unsigned core) {
     if (feed.asked()) {
       spdlog::error("core {} stopped: {}", core, e.what());
     } else {
-      note_failure(std::current_exception());  // whoever waits for it says so
+      note_failure(std::current_exception());  // await_ready() throws it to its caller
     }
   }
   constexpr Status kStopped{StatusCode::unavailable, "a core of the compute node has stopped"};

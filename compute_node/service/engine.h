@@ -1,4 +1,4 @@
-// The cores of a compute node while one index is open.
+// An Engine runs the cores of a compute node while one index is open.
 #pragma once
 
 #include <atomic>
@@ -18,42 +18,44 @@ struct EngineOptions {
   unsigned threads = 1;
   std::uint32_t queue = 1024;  ///< queries that may wait, over all cores
   bool pin = false;            ///< thread i to the i-th processor this process may run on
-  /// For the cores to connect and to register their memory, all at once.
+  /// How long the cores may take to connect and to register their memory, all at once.
   std::chrono::milliseconds ready_bound{30'000};
 };
 
-/// Runs one thread per core over a session it owns. Every admitted task ends, whatever happens to
-/// the session.
+/// Runs one thread per core over a session that it owns. Every admitted task ends, whatever happens
+/// to the session.
 class Engine {
  public:
   Engine(std::unique_ptr<SearchSession> session, EngineOptions options, Replier& replier);
   ~Engine();
 
-  /// Takes the batch and spreads its queries over the least loaded cores, or leaves it with the
-  /// caller: resource_exhausted when they do not all fit in the queue. Any thread.
+  /// Takes the batch and spreads its queries over the least loaded cores. When they do not all fit
+  /// in the queue it returns resource_exhausted, and the batch stays with the caller. It may be
+  /// called from any thread.
   Status submit(std::unique_ptr<Batch>& batch);
 
-  /// Returns when every core can search. Throws what kept a core from it, UnreachableError when
-  /// options.ready_bound has passed, when the index was lost meanwhile, and soon after `stop`
-  /// becomes true.
+  /// Returns when every core can search. Throws the error that kept a core from it. Throws
+  /// UnreachableError when options.ready_bound has passed, when the index was lost meanwhile, and
+  /// soon after `stop` becomes true.
   void await_ready(const std::atomic<bool>& stop) const;
 
-  /// How long so many queries of `work` each would take from now to the last answer, behind all
-  /// that waits and runs; 0 when nothing is known, or none would have to wait. Any thread.
+  /// Returns how long `queries` queries of `work` each would take from now to the last answer,
+  /// after all queries that wait and run; 0 when nothing is known, or none would have to wait. It
+  /// may be called from any thread.
   Ticks expected(std::uint32_t queries, WorkUnits work, Ticks now) const;
 
   /// Ends waiting queries whose deadline has passed.
   void expire(Ticks now);
 
-  /// Waiting queries end with `reason`; running ones end by themselves. Returns when no core runs.
-  /// Idempotent; one thread at a time.
+  /// Ends waiting queries with `reason`; running ones end by themselves. Returns when no core runs.
+  /// Idempotent; for one thread at a time.
   void stop(Status reason);
 
   /// False once the index is lost or a core has given up.
   bool healthy() const;
 
   bool superseded() const { return session_->superseded(); }
-  /// Nothing waits and nothing runs. When nobody can submit any more, that is for good.
+  /// True when no query waits or runs. When no caller can submit any more, it stays true.
   bool idle() const;
 
   const ServedIndex& index() const { return session_->index(); }
@@ -73,7 +75,8 @@ class Engine {
   bool all_asked() const;
   void note_failure(std::exception_ptr failure);
   void rethrow_failure() const;
-  /// Beginning with feed number `first`, modulo their number.
+  /// Returns the feed with the least load; among equal ones the first from number `first` on,
+  /// modulo their number.
   CoreFeed& least_loaded(std::uint32_t first) const;
 
   std::unique_ptr<SearchSession> session_;
@@ -82,12 +85,13 @@ class Engine {
   std::vector<std::unique_ptr<CoreFeed>> feeds_;
   std::atomic<bool> broken_{false};
   mutable std::mutex failure_mutex_;
-  std::exception_ptr failure_;  ///< of the first core that could not begin
+  std::exception_ptr failure_;  ///< that of the first core that could not begin
   std::atomic<std::uint32_t> turn_{0};
   std::vector<std::thread> threads_;
 };
 
-/// An engine whose cores can all search. Throws as await_ready(), when no core runs any more.
+/// Returns an engine whose cores can all search. Throws what await_ready() throws, after all cores
+/// have ended.
 std::shared_ptr<Engine> start_engine(std::unique_ptr<SearchSession> session,
                                      const EngineOptions& options, Replier& replier,
                                      const std::atomic<bool>& stop);

@@ -29,7 +29,7 @@ void fill_counts(const search::QueryCounts& counts, v1::QueryCounts& out) {
   out.set_rerank_reads(counts.rerank_reads);
 }
 
-/// Both kinds of ids as long as clients that know one kind alone are served by it.
+/// Writes both kinds of ids, for clients that know only one kind, as long as the ids fit it.
 void fill_user_ids(std::span<const std::uint64_t> ids, v1::QueryResult& out) {
   out.mutable_user_ids()->Add(ids.begin(), ids.end());
   const bool narrow =
@@ -86,7 +86,7 @@ void fill_engine_stats(const Engine& engine, v1::StatsResponse& out) {
   out.set_queries_in_flight(engine.running());
   out.set_queries_queued(engine.queued());
   out.set_expected_wait_us(ticks_to_us(engine.expected(1, 0, now_ticks())));
-  // Relaxed: samples, each on its own.
+  // Relaxed, because each is a sample on its own.
   out.set_reads_in_flight(engine.counters().reads_in_flight.load(std::memory_order_relaxed));
   out.set_stalls(engine.counters().stalls.load(std::memory_order_relaxed));
   out.set_code_bytes(index.code_bytes);
@@ -119,13 +119,13 @@ grpc::Status too_late(Ticks expected, Ticks left) {
 
 }  // namespace
 
-/// One Search from arrival to OnDone; deletes itself.
+/// One Search from its arrival to OnDone. It deletes itself.
 class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
  public:
   SearchCall(ServiceStatistics& statistics, v1::SearchResponse& response)
       : statistics_(statistics), response_(response) {}
 
-  /// Ties a batch to this call; nothing of the call is touched after its Finish.
+  /// Ties a batch to this call. Nothing of the call is used after its Finish.
   void expect(Batch& batch, std::uint64_t generation) {
     batch.cancel_flag = cancelled_;
     batch.answer = [this, generation](Batch& done) { answer(done, generation); };
@@ -274,7 +274,7 @@ grpc::ServerUnaryReactor* QueryService::Stats(grpc::CallbackServerContext* conte
 
 namespace {
 
-/// Why there are no counts.
+/// Returns why there are no counts.
 grpc::Status no_probes(const Engine& engine, const v1::ProbeCountsRequest& request) {
   const bool collection = engine.index().user_ids;
   if (collection != request.has_segment()) {

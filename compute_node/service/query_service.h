@@ -1,4 +1,4 @@
-// The gRPC face of a compute node.
+// QueryService is the gRPC service of a compute node.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace farvec::compute_node {
 
 struct QueryServiceOptions {
   RequestLimits limits;
-  std::chrono::milliseconds default_deadline{1'000};  ///< of calls that bring none
+  std::chrono::milliseconds default_deadline{1'000};  ///< for calls without one
   std::uint32_t slots_per_core = 16;
   std::uint32_t threads = 1;
 };
@@ -24,7 +24,7 @@ class QueryService final : public v1::ComputeNode::CallbackService {
   /// Supervisor and statistics must outlive every call.
   QueryService(Supervisor& supervisor, ServiceStatistics& statistics, QueryServiceOptions options);
 
-  /// From now on every Search ends with UNAVAILABLE at the door.
+  /// From now on every Search ends with UNAVAILABLE before it is admitted.
   void drain() { draining_.store(true, std::memory_order_relaxed); }
 
   grpc::ServerUnaryReactor* Search(grpc::CallbackServerContext* context,
@@ -42,11 +42,11 @@ class QueryService final : public v1::ComputeNode::CallbackService {
 
  private:
   class SearchCall;
-  /// What becomes of a call at the door.
+  /// The decision on a call when it arrives.
   struct Verdict {
     grpc::Status status;
     Refusal refusal = Refusal::none;
-    Ticks retry_after = 0;  ///< of a refusal
+    Ticks retry_after = 0;  ///< set for a refusal
   };
   Verdict admit(grpc::CallbackServerContext& context, const v1::SearchRequest& request,
                 SearchCall& call);
@@ -58,7 +58,7 @@ class QueryService final : public v1::ComputeNode::CallbackService {
   ServiceStatistics& statistics_;
   const QueryServiceOptions options_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
-  std::atomic<bool> draining_{false};  ///< relaxed: a flag that orders nothing
+  std::atomic<bool> draining_{false};  ///< relaxed, because the flag orders nothing
 };
 
 }  // namespace farvec::compute_node

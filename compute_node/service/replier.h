@@ -1,4 +1,5 @@
-// Answers finished batches away from the cores: serialising and sending cost more than a hop.
+// A Replier answers finished batches on a thread of its own and not on the cores: serialising and
+// sending cost more than a hop.
 #pragma once
 
 #include <condition_variable>
@@ -9,14 +10,15 @@
 
 namespace farvec::compute_node {
 
-/// One thread that calls Batch::answer in the order in which batches finished, then destroys the
-/// batch. Unbounded by itself: rpc::Server bounds the calls and their memory.
+/// One thread that calls Batch::answer in the order in which batches finished, and then destroys
+/// the batch. It has no bound of its own, because rpc::Server bounds the calls and their memory.
 class Replier {
  public:
   Replier();
-  ~Replier();  ///< answers what is left
+  ~Replier();  ///< answers the batches that are left
 
-  /// Takes the batch over. Any thread; locks once, wakes the thread when it sleeps.
+  /// Takes the batch over. It may be called from any thread; it locks once, and wakes the thread
+  /// when that sleeps.
   void push(Batch* batch);
 
  private:

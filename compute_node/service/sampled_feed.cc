@@ -8,7 +8,7 @@ SampledFeed::~SampledFeed() {
 
 void SampledFeed::done(search::SearchTask& task) {
   if (++done_ % kSampleEvery == 0) sample();
-  // A mapping outlives the node that wrote it; its bytes are nobody's then.
+  // A mapping outlives the node that wrote it; then its bytes are not guaranteed any more.
   if (task.status.ok() && !session_.alive()) {
     task.status = {StatusCode::unavailable, "the memory node was lost during the search"};
   }
@@ -22,7 +22,8 @@ void SampledFeed::idle() {
 
 void SampledFeed::sample() {
   const search::CoreStatistics now = core_.statistics();
-  // Relaxed: gauges and counters that order nothing. Differences wrap as unsigned sums do.
+  // Relaxed: these are gauges and counters that order nothing. Differences wrap, which is right for
+  // unsigned sums.
   counters_.stalls.fetch_add(now.stalls - last_.stalls, std::memory_order_relaxed);
   counters_.reads_in_flight.fetch_add(
       std::uint64_t{now.in_flight_reads} - std::uint64_t{last_.in_flight_reads},

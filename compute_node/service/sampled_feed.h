@@ -1,4 +1,4 @@
-// A core's tasks on their way to and from a session.
+// A SampledFeed passes a core's tasks to a session and back.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace farvec::compute_node {
 
-/// Passes everything on, fails what ended after the index was lost, and samples the core's
-/// statistics where that is allowed: in its calls. Borrows all three.
+/// Passes everything on, fails tasks that ended after the index was lost, and samples the core's
+/// statistics where that is allowed, which is in its calls. All three are borrowed.
 class SampledFeed final : public search::TaskFeed {
  public:
   SampledFeed(search::TaskFeed& feed, const search::SearchCore& core, SearchSession& session)

@@ -7,7 +7,7 @@
 
 namespace farvec::compute_node {
 namespace {
-/// An index that cannot be used is fetched again and again, as long as nobody publishes another.
+/// An index that cannot be used is fetched again and again, until another one is published.
 constexpr std::chrono::milliseconds kLastBackOff{10'000};
 }  // namespace
 

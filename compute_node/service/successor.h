@@ -1,4 +1,4 @@
-// Opens the index that comes next, and starts its cores, while another one is served.
+// A Successor opens the index that comes next, and starts its cores, while another one is served.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace farvec::compute_node {
 
-/// Attempts to follow to a newer index that failed, by what failed. Atomic and relaxed: each is a
-/// counter on its own.
+/// Attempts to switch to a newer index that failed, by what failed. They are atomic and relaxed,
+/// because each is a counter on its own.
 struct RefusedSwitches {
   std::atomic<std::uint64_t> open{0};   ///< the index could not be opened
   std::atomic<std::uint64_t> cores{0};  ///< a core could not begin, or not in time
@@ -27,11 +27,11 @@ struct SuccessorOptions {
   std::chrono::milliseconds first_back_off{50};
 };
 
-/// One attempt at a time, on a thread of its own, with back-off between failed ones. Used by one
-/// thread.
+/// Makes one attempt at a time, on a thread of its own, with back-off between failed ones. Used by
+/// one thread.
 class Successor {
  public:
-  /// All are borrowed, and nobody else may open the backend meanwhile.
+  /// All are borrowed, and the backend must not be opened otherwise meanwhile.
   Successor(SearchBackend& backend, Replier& replier, SuccessorOptions options,
             RefusedSwitches& refused)
       : backend_(backend),
@@ -39,12 +39,12 @@ class Successor {
         options_(options),
         refused_(refused),
         back_off_(options.first_back_off) {}
-  ~Successor();  ///< ends an attempt that runs
+  ~Successor();  ///< ends a running attempt
   Successor(const Successor&) = delete;
   Successor& operator=(const Successor&) = delete;
 
-  /// To be called again and again: begins an attempt when one is `wanted`, and hands out the engine
-  /// that the last one has made, of which every core can search. Does not block.
+  /// To be called again and again: begins an attempt when one is `wanted`, and returns the engine
+  /// that the last one has made; all of its cores can search. It does not block.
   std::shared_ptr<Engine> poll(bool wanted);
 
  private:

@@ -8,7 +8,7 @@
 namespace farvec::compute_node {
 namespace {
 constexpr std::chrono::milliseconds kTick{5};
-/// An index that has been served for this long was no failed attempt.
+/// An index that has been served for this long does not count as a failed attempt.
 constexpr std::chrono::seconds kSettled{5};
 constexpr Status kLost{StatusCode::unavailable, "the memory node was lost during the search"};
 constexpr Status kShutDown{StatusCode::unavailable, "the compute node is shutting down"};
@@ -51,7 +51,7 @@ void Supervisor::stop() {
 }
 
 void Supervisor::run() {
-  // Ends with stop() or a failed first opening; every wait inside is bounded.
+  // It ends with stop() or a failed first opening; every wait inside is bounded.
   while (std::shared_ptr<Engine> engine = open_until_there()) {
     if (ever_open_) reopened_.fetch_add(1, std::memory_order_relaxed);
     ever_open_ = true;
@@ -133,7 +133,8 @@ bool Supervisor::is_retiring() {
     const std::lock_guard lock(mutex_);
     if (retired_ == nullptr) return false;
     retired_->expire(now_ticks());
-    // Nobody gets it any more, so that without other holders an idle one stays idle.
+    // The retired engine is no longer given out, so that without other holders an idle one stays
+    // idle.
     const bool busy = retired_.use_count() > 1 || !retired_->idle();
     if (busy && retired_->healthy()) return true;
   }

@@ -1,4 +1,5 @@
-// Opens the index, watches it, opens it again when it was lost, and follows it to a newer one.
+// A Supervisor opens the index, watches it, opens it again when it was lost, and switches to a
+// newer one.
 #pragma once
 
 #include <atomic>
@@ -21,28 +22,32 @@ struct SupervisorOptions {
 };
 
 /// The first opening has a bound and can fail for good; after that the supervisor never gives up.
-/// When the index is superseded, the newer one is opened beside it and, once all its cores can
-/// search, takes all later queries, while the older one ends those that it was given. At most two
-/// are open.
+/// When the index is superseded, the newer one is opened beside it. Once all cores of the newer one
+/// can search, it takes all later queries, while the older one ends those that it was given. At
+/// most two are open.
 class Supervisor {
  public:
   /// Backend and replier must outlive it.
   Supervisor(SearchBackend& backend, Replier& replier, SupervisorOptions options);
   ~Supervisor();  ///< stop()
 
-  /// The cores to submit to, or null while there is no index. Any thread.
+  /// Returns the cores to submit to, or null while there is no index. It may be called from any
+  /// thread.
   std::shared_ptr<Engine> engine() const;
   /// How often the index was opened again.
   std::uint64_t reopened() const { return reopened_.load(std::memory_order_relaxed); }
   /// How often a newer index took over.
   std::uint64_t switched() const { return switched_.load(std::memory_order_acquire); }
-  /// How often one could not, and the older one stayed.
+  /// How often a newer index could not take over, and the older one stayed.
   const RefusedSwitches& refused() const { return refused_; }
-  /// Queries that wait or run, also those of an older index. Any thread.
+  /// Returns the queries that wait or run, also those of an older index. It may be called from any
+  /// thread.
   std::uint64_t unanswered() const;
-  /// Whom it opens and, when that failed, why: for refusals. Any thread.
+  /// Names what it opens and, when that failed, says why: for refusals. It may be called from any
+  /// thread.
   std::string waiting_for() const;
-  /// Set when the first opening has failed for good: what to tell the operator. Any thread.
+  /// Set when the first opening has failed for good; it is for the operator. It may be called from
+  /// any thread.
   std::string failure() const;
 
   /// Ends waiting queries with UNAVAILABLE and joins every core. Idempotent.
@@ -53,7 +58,7 @@ class Supervisor {
   std::shared_ptr<Engine> open_until_there();
   void serve(std::shared_ptr<Engine> engine);
   void take_over(const std::shared_ptr<Engine>& engine);
-  /// Queries go to `engine` from here on. Unless it is null, what they went to retires.
+  /// From here on queries go to `engine`. Unless it is null, the former engine retires.
   void publish(std::shared_ptr<Engine> engine);
   /// True while the older index has queries.
   bool is_retiring();
@@ -78,7 +83,7 @@ class Supervisor {
   std::string last_error_;
   std::string failure_;
   bool ever_open_ = false;
-  std::chrono::milliseconds back_off_;  ///< until the next attempt, after a failed or short one
+  std::chrono::milliseconds back_off_;  ///< until the next attempt, after a failed or a short one
   std::atomic<bool> stopping_{false};  ///< set under mutex_, for wake_; read without it by backends
   std::thread thread_;
 };

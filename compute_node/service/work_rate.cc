@@ -5,9 +5,9 @@
 namespace farvec::compute_node {
 namespace {
 constexpr std::uint32_t kSamples = 64;
-/// Fewer say nothing.
+/// Fewer samples say nothing.
 constexpr std::uint32_t kLeastSamples = 8;
-/// A pause of the whole process is one long search, not a new rate.
+/// A pause of the whole process counts as one long search, not as a new rate.
 constexpr double kLongestStep = 4;
 constexpr double kForgetAfterUs = 1e6;
 constexpr double kForgetAfterSearches = 8;
