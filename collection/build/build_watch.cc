@@ -7,9 +7,9 @@
 
 namespace farvec::collection {
 namespace {
-/// Who waits asks so often whether it is to end.
+/// A thread that waits asks this often whether it is to end.
 constexpr auto kStopLook = std::chrono::milliseconds(10);
-/// For one piece, however small the bound is.
+/// The longest wait for one piece, however small the bound is.
 constexpr double kMostWaitSeconds = 3600;
 }  // namespace
 

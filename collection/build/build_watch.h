@@ -1,4 +1,5 @@
-// What the making of a segment asks and tells while it runs.
+// A BuildWatch tells a build of a segment how fast it may work and when it is to end, and is told
+// how far the build is.
 #pragma once
 
 #include <atomic>
@@ -8,35 +9,37 @@
 
 namespace farvec::collection {
 
-/// What a merge is at; `none` while none is under way.
+/// The phase of a merge; `none` while none is running.
 enum class BuildPhase : std::uint8_t { none, reading, linking, writing, loading };
-/// "reading", "linking", "writing", "loading"; empty for none.
+/// Returns "reading", "linking", "writing" or "loading"; empty for none.
 const char* to_string(BuildPhase phase);
 
 struct BuildProgress {
   BuildPhase phase = BuildPhase::none;
-  std::uint64_t segments = 0;  ///< that become one
-  std::uint64_t rows = 0;      ///< of the one
-  std::uint64_t linked = 0;    ///< of these: repaired or inserted
-  std::uint64_t bytes = 0;     ///< read and written, of all builds so far
+  std::uint64_t segments = 0;  ///< segments that are merged into one
+  std::uint64_t rows = 0;      ///< rows of the merged segment
+  std::uint64_t linked = 0;    ///< rows that were repaired or inserted
+  std::uint64_t bytes = 0;     ///< bytes that all builds so far have read and written
 };
 
-/// One build at a time tells it how far it is; its threads may call everything, and so may others.
+/// One build at a time tells it how far it is. Its threads may call everything, and so may other
+/// threads.
 class BuildWatch {
  public:
-  /// `stop` outlives it. Bytes a second that builds may read and write; 0: as fast as they go.
+  /// `stop` must outlive it. `most_bytes_per_s` bounds what builds read and write; 0: there is no
+  /// bound.
   BuildWatch(const std::atomic<bool>& stop, double most_bytes_per_s);
 
-  /// The build is to end soon.
+  /// True when the build is to end soon.
   bool interrupted() const { return stop_.load(std::memory_order_relaxed); }
 
   void begin(std::uint64_t segments, std::uint64_t rows);
   void enter(BuildPhase phase);
   void linked(std::uint64_t rows);
-  /// So many bytes were read or written: waits for as long as the bound asks. Throws
-  /// WorkInterrupted, also out of the wait.
+  /// To be called after `bytes` bytes were read or written: waits for as long as the bound asks.
+  /// Throws WorkInterrupted, also out of the wait.
   void moved(std::uint64_t bytes);
-  /// Nothing is under way.
+  /// No build is running any more.
   void end() { begin(0, 0); }
 
   BuildProgress progress() const;
@@ -45,14 +48,14 @@ class BuildWatch {
   using Clock = std::chrono::steady_clock;
   Clock::time_point turn_behind(std::uint64_t bytes);
 
-  const std::atomic<bool>& stop_;  ///< relaxed: saves work, orders nothing
+  const std::atomic<bool>& stop_;  ///< relaxed: it saves work and orders nothing
   const double most_bytes_per_s_;
   mutable std::mutex mutex_;
   BuildProgress progress_;
-  Clock::time_point next_;  ///< before it no more bytes may move
+  Clock::time_point next_;  ///< no more bytes may move before it
 };
 
-/// From now on `watch` tells of this build, until this object ends.
+/// While this object lives, `watch` tells of this build.
 class WatchedBuild {
  public:
   WatchedBuild(BuildWatch& watch, std::uint64_t segments, std::uint64_t rows) : watch_(watch) {

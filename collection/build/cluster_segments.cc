@@ -41,7 +41,7 @@ std::shared_ptr<Segment> write_clusters(const indexing::BuiltClusters& built,
       ids, recipe);
 }
 
-/// Of the segment, by this process and by those that follow.
+/// Returns the probes of the segment that this process and those that follow have counted.
 std::vector<std::uint64_t> probes_of(const Segment& segment, const SegmentRecipe& recipe) {
   search::ProbeTally probes = segment.probes().value();
   if (recipe.followers != nullptr) {
@@ -51,7 +51,7 @@ std::vector<std::uint64_t> probes_of(const Segment& segment, const SegmentRecipe
   return std::move(probes.counts);
 }
 
-/// What was counted before is worth half as much as what will be.
+/// Halves the counts, because what was counted before is worth half as much as what will be.
 std::vector<std::uint64_t> halved(std::vector<std::uint64_t> probes) {
   for (std::uint64_t& count : probes) count /= 2;
   return probes;

@@ -1,4 +1,4 @@
-// Segments that are clusters. For segment_builder.cc.
+// These functions make segments that are clusters. They are for segment_builder.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace farvec::collection {
 
-/// Clusters of all rows of the source, built from nothing. Throws as write_segment() does.
+/// Builds clusters of all rows of the source from nothing. Throws what write_segment() throws.
 std::shared_ptr<Segment> build_cluster_segment(indexing::Source source,
                                                std::span<const std::uint64_t> ids,
                                                const SegmentRecipe& recipe);
 
-/// The clusters of the first of the segments without its rows that are out, and with the live ones
-/// of the others (cluster::merge_clusters()).
+/// Makes a segment from the clusters of the first of the segments, without its rows that are out,
+/// and with the live rows of the others (cluster::merge_clusters()).
 std::shared_ptr<Segment> merge_cluster_segments(std::span<const View::Bulk* const> segments,
                                                 std::span<const std::uint64_t> ids,
                                                 const SegmentRecipe& recipe);

@@ -1,4 +1,4 @@
-// Segments that are graphs. For segment_builder.cc.
+// These functions make segments that are graphs. They are for segment_builder.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace farvec::collection {
 
-/// A graph over all rows of the source, built from nothing. Throws as write_segment() does.
+/// Builds a graph over all rows of the source from nothing. Throws what write_segment() throws.
 std::shared_ptr<Segment> build_graph_segment(indexing::Source source,
                                              std::span<const std::uint64_t> ids,
                                              const SegmentRecipe& recipe);
 
-/// The same of the rows of a memtable that are not out, which are the source's: what is left of it
-/// is linked, and its own graph is the segment's, pruned as graph::merge_vamana() does.
+/// Makes a segment of the rows of a memtable that are not out; these are the source's rows. It
+/// links the rows that are not linked yet. The memtable's own graph becomes the segment's, pruned
+/// by graph::merge_vamana().
 std::shared_ptr<Segment> adopt_memtable(indexing::Source source, const FrozenRows& frozen,
                                         const SegmentRecipe& recipe);
 
-/// The first of the segments without its rows that are out, and with the live ones of the others
-/// inserted.
+/// Makes a segment from the graph of the first of the segments, without its rows that are out, and
+/// with the live rows of the others inserted.
 std::shared_ptr<Segment> merge_graph_segments(std::span<const View::Bulk* const> segments,
                                               std::span<const std::uint64_t> ids,
                                               const SegmentRecipe& recipe);

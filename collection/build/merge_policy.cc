@@ -5,7 +5,7 @@
 namespace farvec::collection {
 namespace {
 
-/// 0 up to one memtable, 1 up to `fanout` of them, and so on.
+/// Returns 0 up to one memtable, 1 up to `fanout` of them, and so on.
 std::uint32_t level_of(std::uint64_t live, const MergePolicy& policy) {
   std::uint32_t level = 0;
   for (std::uint64_t memtables = live / policy.memtable_rows; memtables >= policy.fanout;

@@ -1,4 +1,5 @@
-// Which segments are merged next: so that there are few of them, and few of their rows are out.
+// choose_merge() chooses which segments are merged next, so that there are few of them, and few of
+// their rows are out.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +14,17 @@ struct SegmentSize {
 };
 
 struct MergePolicy {
-  /// Segments of about one size that are merged: so every row is written once for each power of it
-  /// that the collection is larger than a memtable.
+  /// How many segments of about one size are merged: so every row is written once for each power of
+  /// it that the collection is larger than a memtable.
   std::uint32_t fanout = 4;
   std::uint64_t memtable_rows = 0;
-  /// A segment of which a larger share is out is written anew.
+  /// A segment of which a larger share is out is rewritten.
   double out_share = 0.3;
 };
 
-/// Numbers in `segments`, ascending; none when there is nothing to do. Segments are of one size
-/// when the same power of the fanout, in memtables, is the largest that they hold live rows for.
-/// The smallest size goes first: it costs least and is there most often.
+/// Returns places in `segments`, ascending; none when there is nothing to do. Segments have the
+/// same size when the same power of the fanout, in memtables, is the largest that they hold live
+/// rows for. The smallest size is merged first: it costs least and occurs most often.
 std::vector<std::size_t> choose_merge(const std::vector<SegmentSize>& segments,
                                       const MergePolicy& policy);
 

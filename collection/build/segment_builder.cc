@@ -18,7 +18,8 @@ namespace {
 
 using layout::IndexKind;
 
-/// Before the work: a segment that no memory node takes is made for nothing.
+/// It is called before the work, because a segment that no memory node takes would be made for
+/// nothing.
 void require_place(const SegmentRecipe& recipe) {
   if (recipe.access.publisher != nullptr) recipe.access.publisher->require_node();
 }
@@ -27,7 +28,7 @@ IndexKind kind_of(const SegmentRecipe& recipe) {
   return recipe.manifest->options.kind;
 }
 
-/// The rows of a part that are not out of it.
+/// Returns the rows of a part that are not out of it.
 ReplacedPart live_rows(const void* part, std::uint32_t count, const RowSet& out) {
   ReplacedPart live{part, {}};
   live.rows.reserve(count - out.count());

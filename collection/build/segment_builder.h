@@ -1,4 +1,4 @@
-// From parts of a view to the segment that takes their place.
+// These functions make a segment from parts of a view, which it replaces.
 #pragma once
 
 #include <cstdint>
@@ -17,33 +17,34 @@ namespace farvec::collection {
 
 /// How a segment is made, and where.
 struct SegmentRecipe {
-  std::filesystem::path folder;  ///< of the segment; there must be none
+  std::filesystem::path folder;  ///< the segment's folder; it must not exist
   std::uint64_t number = 0;
-  std::string name;                            ///< of the collection, for the index's manifest
+  std::string name;                            ///< the collection's name, for the index's manifest
   const layout::CollectionManifest* manifest;  ///< types and options; not null
   SegmentAccess access;
-  /// Whose probes count too when clusters are merged; null: there are none.
+  /// The nodes whose probes count too when clusters are merged; null: there are none.
   std::shared_ptr<const ProbingNodes> followers;
   unsigned threads = 1;
-  /// Ends the work with WorkInterrupted, says how fast it may read and write, and is told
-  /// how far it is; not null.
+  /// Ends the work with WorkInterrupted, says how fast it may read and write, and is told how far
+  /// it is. It is not null.
   BuildWatch* watch = nullptr;
 };
 
-/// Rows of the source type, as a graph built from nothing. Durable and published when it returns,
-/// and gone with the last one who holds it unless Segment::keep() is called. Throws Error; then no
-/// folder is left.
+/// Makes a segment of rows of the source type, as a graph built from nothing. It is durable and
+/// published when this returns, and is removed with its last holder unless Segment::keep() is
+/// called. Throws Error; then there is no folder.
 std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const std::uint64_t> ids,
                                        const SegmentRecipe& recipe);
 
-/// The live rows of the one memtable that `part` has, which takes no more rows: links those that
-/// are left, and then its own graph is the segment's, pruned as graph::merge_vamana() does.
-/// Otherwise the same.
+/// Makes a segment of the live rows of the one memtable that `part` has, which takes no more rows.
+/// It links the rows that are not linked yet, and then the memtable's graph becomes the segment's,
+/// pruned by graph::merge_vamana(). Everything else is the same as for the function above.
 Replacement build_segment(const ViewPointer& part, Memtable& memtable, const SegmentRecipe& recipe);
 
-/// The live rows of all segments of `part`: their largest with the rows of the others inserted and
-/// its own that are out repaired. As build_segment(). Memory: rows and graph of all of them, two
-/// times the rows while they are joined.
+/// Makes a segment of the live rows of all segments of `part`: the rows of the others are inserted
+/// into the largest one, and its own rows that are out are repaired. It behaves like
+/// build_segment(). Memory: rows and graph of all segments, two times the rows while they are
+/// joined.
 Replacement merge_segments(const ViewPointer& part, const SegmentRecipe& recipe);
 
 }  // namespace farvec::collection

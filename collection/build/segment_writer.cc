@@ -13,7 +13,7 @@ class UnfinishedFolder {
  public:
   explicit UnfinishedFolder(const std::filesystem::path& folder) : folder_(folder) {}
   ~UnfinishedFolder() {
-    // Where it cannot, the next open() of the collection removes it.
+    // When it cannot be removed, the next open() of the collection removes it.
     if (!finished_) layout::remove_index_with_warning(folder_);
   }
   UnfinishedFolder(const UnfinishedFolder&) = delete;
@@ -41,7 +41,7 @@ std::shared_ptr<Segment> write_segment(const WriteIndex& write_index,
   const layout::SegmentEntry entry{.number = recipe.number, .rows = ids.size()};
   layout::write_segment_ids(recipe.folder / layout::kSegmentIdsFile, entry, ids);
   auto segment = std::make_shared<Segment>(recipe.folder, entry, recipe.access);
-  segment->drop();  // until a manifest is to name it
+  segment->drop();  // until a manifest is going to name it
   segment->publish();
   unfinished.finish();
   return segment;

@@ -1,4 +1,5 @@
-// The last steps of every segment, whatever it is made of. For segment_builder.cc.
+// These functions do the last steps of every segment, whatever it is made of. They are for
+// segment_builder.cc.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +19,24 @@ namespace farvec::collection {
 /// Writes the index into the recipe's folder. Throws Error.
 using WriteIndex = std::function<void(const layout::WriteOptions&)>;
 
-/// Writes the index and the ids of its rows, opens them, and brings them to memory nodes where
-/// segments lie there. Throws Error; then no folder is left.
+/// Writes the index and the ids of its rows, opens them, and brings them to memory nodes where the
+/// collection's segments are there. Throws Error; then there is no folder.
 std::shared_ptr<Segment> write_segment(const WriteIndex& write_index,
                                        std::span<const std::uint64_t> ids,
                                        const SegmentRecipe& recipe);
 
-/// A memtable to which no more rows come; borrowed.
+/// A memtable that gets no more rows. It is borrowed.
 struct FrozenRows {
   Memtable& memtable;
   const RowSet& out;
-  std::span<const std::uint64_t> ids;  ///< of the rows that are not out
+  std::span<const std::uint64_t> ids;  ///< ids of the rows that are not out
 };
 
-/// Of segments that are read to be merged: as the watch wants it.
+/// Returns options for reading segments that are merged, which obey the watch.
 layout::LoadOptions load_options(const SegmentRecipe& recipe);
 
-/// The live rows of some segments, one segment after the other. `read` gives all rows of one.
+/// Returns the live rows of some segments, one segment after the other. `read` returns all rows of
+/// one.
 dataset::VectorSet rows_of_all(std::span<const View::Bulk* const> segments,
                                const SegmentRecipe& recipe,
                                const std::function<dataset::VectorSet(const Segment&)>& read);

@@ -7,12 +7,12 @@
 namespace farvec::collection {
 namespace {
 
-/// A list is pruned to its degree when it has outgrown it by a quarter.
+/// A list is pruned to its degree when it has become longer than it by a quarter.
 constexpr std::uint32_t kSlackShare = 4;
 constexpr std::uint32_t kChildrenShift = 16;
 constexpr std::uint32_t kDegreeMask = (1u << kChildrenShift) - 1;
 
-/// Whole cache lines.
+/// Returns the words of a list, which fill whole cache lines.
 std::uint32_t list_words(std::uint32_t degree) {
   const std::size_t words = 1 + degree + degree / kSlackShare;
   return static_cast<std::uint32_t>(round_up(words, kCacheLineBytes / sizeof(std::uint32_t)));

@@ -1,4 +1,4 @@
-// Lists of neighbours that some threads read while others change them.
+// LinkLists are lists of neighbours that some threads read while others change them.
 #pragma once
 
 #include <array>
@@ -13,33 +13,35 @@
 
 namespace farvec::collection {
 
-/// A list begins with the vertex's children, which keep their places for good. Of what is behind
-/// them a reader may see some of an old list and some of a new one, a neighbour twice or not at
-/// all; whatever it sees is a vertex.
+/// A list begins with the vertex's children, which keep their places for good. After the children,
+/// a reader may see some of an old list and some of a new one, a neighbour twice or not at all.
+/// Everything that it sees is a vertex.
 ///
-/// Ids are stored with release and loaded with acquire order: who finds a vertex in a list sees its
-/// row, and its own list, which were there before. The head, which says how many ids there are, is
-/// stored after them and loaded before them, in the same orders.
+/// Ids are stored with release and loaded with acquire order: a thread that finds a vertex in a
+/// list sees its row, and its own list, which were written before. The head, which says how many
+/// ids there are, is stored after them and loaded before them, in the same orders.
 class LinkLists {
  public:
-  /// Empty lists of `count` vertices.
+  /// Makes empty lists of `count` vertices.
   LinkLists(std::uint32_t count, std::uint32_t degree);
 
-  /// Ids that a list has room for: more than the degree, so that not every link prunes it.
+  /// The number of ids that a list has room for. It is more than the degree, so that not every link
+  /// prunes the list.
   std::uint32_t capacity() const { return stride_ - 1; }
 
-  /// Overwrites `out`. Never waits.
+  /// Overwrites `out`. It never waits.
   void read(NodeId vertex, std::vector<NodeId>& out) const;
-  /// Towards the core, before it is read.
+  /// Brings the list to the core before it is read.
   void prefetch(NodeId vertex) const { prefetch_line(list(vertex)); }
 
-  /// To be held while a list is changed. Nobody holds two.
+  /// Must be held while a list is changed. A thread never holds two of them.
   std::unique_lock<std::mutex> lock(NodeId vertex) {
     return std::unique_lock(locks_[vertex % kLocks]);
   }
-  /// Under the lock: overwrites `ids`, returns how many of them, from the first on, are children.
+  /// To be called under the lock. Overwrites `ids`, and returns how many of them, from the first
+  /// on, are children.
   std::uint32_t read_locked(NodeId vertex, std::vector<NodeId>& ids) const;
-  /// Under the lock. At most capacity() ids, with the children that there were in their places.
+  /// To be called under the lock. At most capacity() ids, with the former children in their places.
   void write_locked(NodeId vertex, std::span<const NodeId> ids, std::uint32_t children);
 
   std::size_t dram_bytes() const { return words_.size() + sizeof(*this); }

@@ -13,17 +13,17 @@
 namespace farvec::collection {
 namespace {
 
-/// Rows whose distances a scan computes before it looks at them: the ids and distances stay in the
+/// Rows whose distances a scan computes before it uses them: the ids and distances stay in the
 /// first-level cache.
 constexpr std::uint32_t kScanRows = 512;
 
-/// Until others have linked the rows that they are at.
+/// The pause until other threads have linked their rows.
 constexpr auto kLinkLook = std::chrono::microseconds(100);
 
 const MemtableOptions& checked(const MemtableOptions& options) {
   if (options.capacity == 0) throw Error("a memtable for 0 rows: it takes at least 1");
   graph::require_node_count(options.capacity, "rows in a memtable");
-  // The kernels' own checks, before any memory is asked for.
+  // These are the kernels' own checks, made before any memory is allocated.
   (void)distance::pair_kernel(options.metric, options.type, options.dimension);
   return options;
 }
@@ -59,7 +59,7 @@ NodeId Memtable::append(const VectorView& rows, std::span<const std::uint64_t> i
     std::memcpy(ids_.data() + std::size_t{first} * sizeof(std::uint64_t), ids.data(),
                 ids.size_bytes());
   }
-  // Release: who acquires the size sees the rows before it.
+  // Release: a thread that acquires the size sees the rows before it.
   size_.store(first + static_cast<std::uint32_t>(rows.count), std::memory_order_release);
   return first;
 }
@@ -80,7 +80,7 @@ std::span<const graph::Neighbor> Memtable::search(const MemtableQuery& query,
   const std::uint32_t k = std::min(query.k, live);
   if (k == 0) return {};
   scratch.nearest.reset(k);
-  // Before the search of the graph, which finds all that were linked by now.
+  // It is read before the search of the graph, which finds all rows that were linked by now.
   NodeId scan_from = std::min(linked(), query.count);
   if (graph_.pays(query)) {
     const bool is_found = graph_.search(query, scratch);
@@ -96,7 +96,7 @@ std::span<const graph::Neighbor> Memtable::search(const MemtableQuery& query,
   return scratch.results;
 }
 
-/// What the graph has found already is offered again, and is there once.
+/// Rows that the graph has found already are offered again, and are kept once.
 void Memtable::scan(const MemtableQuery& query, NodeId first, MemtableScratch& scratch) const {
   for (NodeId begin = first; begin < query.count;) {
     const NodeId end = begin + std::min(kScanRows, query.count - begin);

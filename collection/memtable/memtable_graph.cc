@@ -16,20 +16,20 @@ constexpr std::uint32_t kMaxLinkDegree = 256;
 constexpr std::uint32_t kMaxLinkList = 10'000;
 constexpr std::uint32_t kMaxPlaceRows = 10'000;
 
-/// Vertices, evenly spread over the rows, that every search begins with.
+/// Vertices, evenly spread over the rows, at which every search begins.
 constexpr std::uint32_t kMemtableEntries = 32;
 
-/// Candidate lists name vertices with 31 bits.
+/// The salt is shortened because candidate lists name vertices with 31 bits.
 NodeId salt_of(NodeId row) {
   return graph::tie_salt(row) & (graph::kMaxNodes - 1);
 }
 
-// A model of bench/memtable_search.cc on rows of 100, 128 and 384 bytes. A scan is through with a
-// row in 3.3 ns and 1 ns for each 27 bytes; a search of 20 000 rows takes for each place of its
-// list some 20 such rows and 0.5 us, in which a scan would be through with kPlaceBytes.
+// A model of bench/memtable_search.cc on rows of 100, 128 and 384 bytes. A scan takes 3.3 ns for a
+// row and 1 ns for each 27 bytes. A search of 20 000 rows takes for each place of its list the time
+// of some 20 such rows and 0.5 us, in which a scan would compare kPlaceBytes.
 constexpr std::size_t kPlaceDistances = 20;
 constexpr std::size_t kPlaceBytes = 13'000;
-constexpr std::size_t kScanBytesPerRow = 90;  ///< those of 3.3 ns
+constexpr std::size_t kScanBytesPerRow = 90;  ///< the bytes that a scan compares in 3.3 ns
 
 MemtableGraphOptions complete(MemtableGraphOptions options, std::size_t row_bytes) {
   if (options.degree < kMinLinkDegree || options.degree > kMaxLinkDegree) {
@@ -55,14 +55,13 @@ std::uint32_t measured_place_rows(std::size_t row_bytes) {
 }
 
 /// A graph::NodeSource of one query, and its NodeScorer. Vertices are named by their rows xor
-/// `salt` (salt_of), so that equal distances come in another order for every row that is
-/// linked.
+/// `salt` (salt_of), so that equal distances come in another order for every row that is linked.
 class MemtableGraph::Walk {
  public:
   Walk(const MemtableGraph& graph, const void* vector, NodeId salt, MemtableScratch& scratch)
       : graph_(graph), vector_(vector), salt_(salt), scratch_(scratch) {}
 
-  /// Of a name the row, of a row the name.
+  /// Returns the row of a name, and the name of a row.
   NodeId other(NodeId id) const { return id ^ salt_; }
 
   void expect(NodeId id) const { graph_.lists_.prefetch(other(id)); }
@@ -104,7 +103,7 @@ MemtableGraph::MemtableGraph(const VectorView& rows, Metric metric,
       many_(distance::many_kernel(metric, rows.type, rows.dimension)),
       lists_(static_cast<std::uint32_t>(rows.count), options.degree) {}
 
-/// Fewer, where some of those that are out are no vertices.
+/// Returns fewer than there are where some of the rows that are out are not vertices.
 std::uint64_t MemtableGraph::counted(const MemtableQuery& query, std::uint64_t vertices) const {
   const std::uint64_t published = std::min<std::uint64_t>(query.count, vertices);
   return published - std::min<std::uint64_t>(published, query.out.count());
@@ -113,7 +112,7 @@ std::uint64_t MemtableGraph::counted(const MemtableQuery& query, std::uint64_t v
 bool MemtableGraph::pays(const MemtableQuery& query) const {
   const std::uint64_t vertices = linked();
   const std::uint64_t counting = counted(query, vertices);
-  // Of the vertices that a search meets only this share counts, so it has to meet more.
+  // Only this share of the vertices that a search meets counts, so it has to meet more.
   const std::uint64_t list = std::max(query.list, query.k);
   const std::uint64_t rows = list * options_.place_rows;
   return rows < vertices && counting * counting > rows * vertices;
@@ -126,17 +125,19 @@ bool MemtableGraph::search(const MemtableQuery& query, MemtableScratch& scratch)
   parameters.list = std::min(std::max(query.list, query.k), vertices);
   parameters.out = &query.out;
   if (query.count < vertices) parameters.rows_end = query.count;
-  // To read so many that do not count takes as long as this search and to compare with all that do.
+  // Reading this many that do not count takes as long as this search and comparing with all that
+  // do.
   parameters.most_passed = parameters.list + counting / options_.place_rows;
   walk(query.vector, 0, parameters, scratch);
-  // Some that came after `vertices` were counted have been met.
+  // It has met some that came after `vertices` was read.
   std::erase_if(scratch.met, [&](const graph::Candidate& near) {
     return near.id >= query.count || query.out.contains(near.id);
   });
   return !scratch.beam.cut_short;
 }
 
-/// scratch.met: of the vertices that it meets the parameters.list nearest that are not out.
+/// Puts into scratch.met the parameters.list nearest of the vertices that it meets and that are not
+/// out.
 void MemtableGraph::walk(const void* vector, NodeId salt, graph::BeamParameters parameters,
                          MemtableScratch& scratch) const {
   const std::uint32_t vertices = linked();
@@ -175,12 +176,12 @@ bool MemtableGraph::link_next(std::uint32_t appended, LinkScratch& scratch) {
   return true;
 }
 
-/// Of the first `linked_` vertices each has at least two places for children. No row from twice as
-/// many on is claimed, however long one before it takes: so those that are or will be children are
-/// fewer than the places, and some are always left.
+/// Each of the first `linked_` vertices has at least two places for children. No row from twice as
+/// many on is claimed, however long one before it takes. So the rows that are or will be children
+/// are fewer than the places, and some places are always left.
 NodeId MemtableGraph::claim(std::uint32_t appended) {
   const std::lock_guard guard(claims_);
-  // Relaxed: stored under the same lock.
+  // Relaxed: it is stored under the same lock.
   const std::uint32_t linked_now = linked_.load(std::memory_order_relaxed);
   for (Claim& again : under_way_) {
     if (!std::exchange(again.held, true)) return again.row;
@@ -216,8 +217,8 @@ graph::Graph MemtableGraph::copy() const {
   return graph;
 }
 
-/// The row's own list comes first, then its parent's, which makes it a vertex: so whoever meets it
-/// meets one to which a path leads for good.
+/// The row's own list comes first, then its parent's, which makes the row a vertex: so a thread
+/// that meets it meets a vertex to which a path leads for good.
 void MemtableGraph::link(NodeId row, LinkScratch& scratch) {
   graph::BeamParameters parameters;
   parameters.list = options_.link_list;
@@ -231,8 +232,8 @@ void MemtableGraph::link(NodeId row, LinkScratch& scratch) {
   link_back(row, find_parent(row, scratch), scratch);
 }
 
-/// The row is a vertex by now, and must not become one again: ways to it that find no memory are
-/// left out.
+/// The row is a vertex by now, and must not become one again: when there is no memory, the rest of
+/// its neighbours get no link to it.
 void MemtableGraph::link_back(NodeId row, NodeId parent, LinkScratch& scratch) {
   for (const NodeId neighbor : scratch.neighbors) {
     try {
@@ -243,10 +244,10 @@ void MemtableGraph::link_back(NodeId row, NodeId parent, LinkScratch& scratch) {
   }
 }
 
-/// The nearest vertex with a place for a child. Where none of those that were found has one, and
-/// where none was found because no distance is a number, any other: see claim(). While more rows
-/// become vertices, others may take what places the earlier ones have; at most until all rows
-/// before this one are.
+/// Returns the nearest vertex with a place for a child. It is any other vertex where none of those
+/// that were found has a place, and where none was found because no distance is a number: see
+/// claim(). While more rows become vertices, others may take the places of the earlier ones; this
+/// ends when all rows before this one are vertices at the latest.
 NodeId MemtableGraph::find_parent(NodeId row, LinkScratch& scratch) {
   const Link link{.row = row, .child = true};
   for (const graph::Candidate& near : scratch.search.met) {
@@ -298,7 +299,7 @@ void MemtableGraph::prune(NodeId vertex, std::uint32_t children, LinkScratch& sc
   }
 }
 
-/// scratch.chosen: neighbours for the vertex out of the pool, nearest first.
+/// Puts neighbours for the vertex into scratch.chosen, out of the pool, nearest first.
 void MemtableGraph::select(NodeId vertex, std::span<const graph::Candidate> pool,
                            LinkScratch& scratch) const {
   const auto row = [&](std::uint32_t i) { return rows_.row(pool[i].handle); };

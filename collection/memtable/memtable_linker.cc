@@ -10,7 +10,7 @@
 
 namespace farvec::collection {
 namespace {
-/// It looks for new rows so often when nobody wakes it.
+/// It looks for new rows this often when it is not woken.
 constexpr auto kLinkPause = std::chrono::milliseconds(50);
 }  // namespace
 
@@ -31,7 +31,7 @@ void MemtableLinker::wake() {
   woken_.notify_one();
 }
 
-/// Whether there was a row to link.
+/// Returns whether there was a row to link.
 bool MemtableLinker::link_all(LinkScratch& scratch) {
   bool linked = false;
   for (const auto& memtable : source_()) {
@@ -40,7 +40,7 @@ bool MemtableLinker::link_all(LinkScratch& scratch) {
   return linked;
 }
 
-/// Where there is no memory to link rows with they stay as they are, and it is tried again.
+/// Rows for whose links there is no memory remain unlinked, and are tried again.
 bool MemtableLinker::try_link_all(LinkScratch& scratch) {
   try {
     return link_all(scratch);

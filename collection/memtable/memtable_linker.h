@@ -1,4 +1,4 @@
-// Links the rows of memtables as they come, for processes that search them.
+// A MemtableLinker links the rows of memtables when they come, for processes that search them.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,10 @@
 
 namespace farvec::collection {
 
-/// A thread from construction until destruction, which gives way to searches.
+/// It is a thread from construction until destruction, with a lower priority than searches.
 class MemtableLinker {
  public:
-  /// The memtables of now. Called on that thread, without locks.
+  /// Returns the present memtables. It is called on that thread, without locks.
   using Source = std::function<std::vector<std::shared_ptr<Memtable>>()>;
 
   explicit MemtableLinker(Source source);
@@ -24,7 +24,8 @@ class MemtableLinker {
   MemtableLinker(const MemtableLinker&) = delete;
   MemtableLinker& operator=(const MemtableLinker&) = delete;
 
-  /// There are rows to link. Any thread. Without it the thread looks from time to time.
+  /// To be called when there are rows to link, by any thread. Without it the thread looks from time
+  /// to time.
   void wake();
 
  private:
@@ -33,7 +34,7 @@ class MemtableLinker {
   bool try_link_all(LinkScratch& scratch);
 
   const Source source_;
-  std::atomic<bool> stop_{false};  ///< relaxed: saves work, orders nothing
+  std::atomic<bool> stop_{false};  ///< relaxed: it saves work and orders nothing
   std::mutex mutex_;
   std::condition_variable woken_;
   bool wake_ = false;
