@@ -16,15 +16,15 @@ namespace {
 
 using tiers::LogAttachment;
 
-/// Of a reader, for a node that is away.
+/// A reader's times for a node that is away.
 constexpr std::chrono::milliseconds kReaderWait{1'000};
 constexpr std::chrono::milliseconds kReaderRetry{500};
-/// A reader that opens anew does so beside the one before.
+/// A reader that opens anew does so beside the former one.
 constexpr std::uint32_t kReadersAtOnce = 3;
-/// Epochs fit the header of a segment.
+/// The greatest epoch that fits the header of a segment.
 constexpr std::uint64_t kMostEpoch = std::uint64_t{1} << 31;
 
-/// One node's memory.
+/// The memory of one node.
 class NodeMemory final : public wal::LogMemory {
  public:
   NodeMemory(std::string name, std::shared_ptr<LogAttachment> reads,
@@ -60,7 +60,7 @@ AttachedNode attach_to_write(const tiers::AttachOptions& attach, const std::stri
   return {std::make_shared<NodeMemory>(name, reads, writes), writes->epoch()};
 }
 
-/// The smallest that a node may give where others have `epoch` or less.
+/// Returns the smallest epoch that a node may give where others have `epoch` or less.
 std::uint64_t below(std::uint64_t epoch) {
   return epoch == 0 ? 0 : epoch - 1;
 }

@@ -1,4 +1,4 @@
-// The memory nodes that a collection's log lies on.
+// LogNodes are the memory nodes that hold a collection's log.
 #pragma once
 
 #include <chrono>
@@ -17,28 +17,28 @@ namespace farvec::collection {
 
 struct LogNodesOptions {
   std::vector<rpc::Address> nodes;
-  tiers::AttachOptions attach;  ///< of each of them; the address is not looked at
+  tiers::AttachOptions attach;  ///< for each of them; its address is not used
   /// Nodes that have a change when it is acknowledged; 0: more than half of them.
   std::uint16_t copies = 0;
 };
 
-/// Attaches to the nodes when it is asked to. Any thread.
+/// Attaches to the nodes when it is asked to. It may be used by any thread.
 class LogNodes {
  public:
-  /// Throws Error on more copies than nodes.
+  /// Throws Error when there are more copies than nodes.
   explicit LogNodes(LogNodesOptions options);
 
-  /// For the log's one writer. Waits up to attach.wait for nodes and for the end of an earlier
-  /// writer's lease. Throws UnreachableError when another writer has one of them, or fewer
-  /// are there than must answer and must have copies. Those that are away are reached when they
-  /// come back, through these LogNodes.
+  /// Attaches for the log's one writer. Waits up to attach.wait for nodes and for the end of an
+  /// earlier writer's lease. Throws UnreachableError when another writer has one of the nodes, or
+  /// fewer are there than must answer and must have copies. Nodes that are away are reached when
+  /// they come back, through these LogNodes.
   wal::RegionWriters attach_writer() const;
 
-  /// For readers: attaches, without waiting long, to nodes that came or came again since the last
+  /// For readers: attaches, without waiting long, to nodes that came or came back since the last
   /// call. True when source() has other nodes now.
   bool refresh();
-  /// What the nodes that are attached to hold of the log; for one thread. Throws
-  /// UnreachableError, saying why, when there is none.
+  /// Returns what the attached nodes hold of the log; it is for one thread. Throws
+  /// UnreachableError, saying why, when no node is attached.
   std::shared_ptr<wal::LogSource> source(std::uint64_t log_id) const;
 
  private:

@@ -44,7 +44,7 @@ class NodesLog final : public WrittenLog {
         log_id_(name.log_id),
         header_(wal::recover_region_log(writers_, name)) {}
 
-  /// That open() writes into the memories.
+  /// The epoch that open() writes into the memories.
   std::uint32_t epoch() const { return header_.epoch; }
 
   std::shared_ptr<wal::LogSource> source() override {
@@ -53,7 +53,7 @@ class NodesLog final : public WrittenLog {
   std::unique_ptr<wal::Log> open(const wal::LogOptions& options) override {
     return wal::open_region_log(std::exchange(writers_, {}), header_, options);
   }
-  /// Half of the slots; the others are for what comes while segments are built.
+  /// Half of the slots; the others are for changes that come while segments are built.
   std::uint64_t most_bytes() const override { return header_.slots / 2 * header_.slot_bytes; }
 
  private:
@@ -73,13 +73,13 @@ void write_next(const std::filesystem::path& folder, layout::CollectionManifest&
   manifest = std::move(next);
 }
 
-/// Earlier versions of farvec wrote none.
+/// Returns none for manifests of earlier versions of farvec, which wrote none.
 std::optional<std::uint32_t> last_epoch(const layout::CollectionManifest& manifest) {
   if (manifest.log_epoch == 0) return std::nullopt;
   return manifest.log_epoch;
 }
 
-/// The log is on the nodes already: what the folder has of it goes, and nothing else.
+/// Removes the folder's part of the log, and nothing else. The log is on the nodes already.
 void remove_log(const std::filesystem::path& folder) {
   try {
     wal::remove_segments(folder);
@@ -88,7 +88,7 @@ void remove_log(const std::filesystem::path& folder) {
   }
 }
 
-/// What lies in the folder from the manifest's position on.
+/// Appends what is in the folder from the manifest's position on.
 void append_all(wal::Log& log, const std::filesystem::path& folder, wal::Position from) {
   wal::LogReader reader(log_folder(folder), from);
   while (const std::optional<wal::LogRecord> record = reader.next()) {
@@ -106,8 +106,8 @@ void append_all(wal::Log& log, const std::filesystem::path& folder, wal::Positio
 }
 
 /// The manifest says which log it makes before it makes it. So what a kill left on the nodes is
-/// known by its id and its epoch, and made again; a log that a copy of this folder, or the folder
-/// that this one is a copy of, has there, has another id or a later epoch, and is not touched.
+/// known by its id and its epoch, and made again. A log of a copy of this folder, or of the folder
+/// that this one is a copy of, has another id or a later epoch there, and is not touched.
 void move_log(const std::filesystem::path& folder, layout::CollectionManifest& manifest,
               const wal::RegionWriters& writers) {
   const wal::Position from = manifest.log_position;
@@ -116,7 +116,7 @@ void move_log(const std::filesystem::path& folder, layout::CollectionManifest& m
     next.log_moving = std::max<std::uint64_t>(wal::random_word(), 1);
     next.log_epoch = 0;
   }
-  // Of the attempts before, which left nothing with a later one.
+  // The name of the attempts before, which left nothing with a later epoch.
   const wal::RegionLogName name{next.log_moving, next.log_epoch};
   next.log_epoch = wal::next_log_epoch(writers, name);
   write_next(folder, manifest, next);
@@ -133,7 +133,7 @@ bool are_all_there(const wal::RegionWriters& writers) {
                      [](const auto& copy) { return copy != nullptr; });
 }
 
-/// Moves the log there first where it lies in the folder.
+/// Opens the log on the nodes, and moves it there first where it is in the folder.
 std::unique_ptr<WrittenLog> open_on_nodes(const std::filesystem::path& folder,
                                           layout::CollectionManifest& manifest,
                                           wal::RegionWriters writers) {
@@ -142,14 +142,15 @@ std::unique_ptr<WrittenLog> open_on_nodes(const std::filesystem::path& folder,
     if (manifest.log_on_nodes == 0) move_log(folder, manifest, writers);
     auto log = std::make_unique<NodesLog>(
         std::move(writers), wal::RegionLogName{manifest.log_on_nodes, last_epoch(manifest)});
-    // Before the nodes have it: what they have is never later than what the folder knows.
+    // It is written before the nodes have the log, so that they never have a later one than the
+    // folder knows.
     layout::CollectionManifest next = manifest;
     next.log_epoch = log->epoch();
     write_next(folder, manifest, std::move(next));
     return log;
   } catch (const Error& error) {
     if (all) throw;
-    throw UnreachableError("{}", error.what());  // right when the others are there, perhaps
+    throw UnreachableError("{}", error.what());  // this is right if the other nodes are there
   }
 }
 

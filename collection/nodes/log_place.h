@@ -1,4 +1,4 @@
-// Where a collection's log lies: in its folder, or on memory nodes.
+// These functions open a collection's log in its place: in its folder, or on memory nodes.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace farvec::collection {
 
-/// What readers see of the collection's log. Throws Error when `nodes` are missing,
+/// Returns what readers see of the collection's log. Throws Error when `nodes` are missing,
 /// UnreachableError where they are given for a log that no writer has moved there yet.
 std::shared_ptr<wal::LogSource> log_source(const std::filesystem::path& folder,
                                            const layout::CollectionManifest& manifest,
                                            const LogNodes* nodes);
 
-/// The log as its one writer has it: first what lies in it, then to append to it.
+/// The log for its one writer: the writer first reads what is in it, then opens it to append.
 class WrittenLog {
  public:
   virtual ~WrittenLog() = default;
   virtual std::shared_ptr<wal::LogSource> source() = 0;
   virtual std::unique_ptr<wal::Log> open(const wal::LogOptions& options) = 0;
-  /// That it may have, at most, before segments have to take what lies in it.
+  /// The most bytes that it may have before segments must take over what is in it.
   virtual std::uint64_t most_bytes() const = 0;
 };
 
@@ -33,10 +33,10 @@ struct OpenedLog {
   std::unique_ptr<WrittenLog> log;
 };
 
-/// Of the collection in a folder that nobody else changes. With `nodes` the log of a folder moves
-/// there first: the manifest says so from then on. Throws as log_source(), and what
-/// LogNodes::attach_writer() and wal::recover_region_log() throw; UnreachableError while
-/// some of the nodes are away.
+/// Opens the log of the collection in a folder that no other process changes. With `nodes`, the log
+/// of a folder moves there first: the manifest says so from then on. Throws what log_source(),
+/// LogNodes::attach_writer() and wal::recover_region_log() throw, and UnreachableError while some
+/// of the nodes are away.
 OpenedLog open_log(const std::filesystem::path& folder, const LogNodes* nodes);
 
 }  // namespace farvec::collection

@@ -1,4 +1,5 @@
-// Compute nodes that search the same clusters, asked how often they have probed each.
+// ProbingNodes are compute nodes that search the same clusters; they are asked how often they have
+// probed each.
 #pragma once
 
 #include <chrono>
@@ -16,21 +17,21 @@
 
 namespace farvec::collection {
 
-/// What one node has counted. Throws as rpc::ask_probe_counts().
+/// Returns what one node has counted. Throws what rpc::ask_probe_counts() throws.
 search::ProbeTally ask_probes(const rpc::Address& node, const rpc::ProbeCountsCall& call);
 
-/// Immutable; shared by threads.
+/// Immutable; threads share it.
 class ProbingNodes {
  public:
-  /// Each of them is waited for so long.
+  /// `patience` bounds the wait for each node.
   ProbingNodes(std::vector<rpc::Address> nodes, std::chrono::milliseconds patience,
                std::shared_ptr<const rpc::Tls> tls)
       : nodes_(std::move(nodes)), patience_(patience), tls_(std::move(tls)) {}
 
-  /// Adds to `sum` what each of them has counted since it opened the index, or the segment of the
-  /// collection, that `sum` is of. One that does not answer in time, or serves something else, adds
-  /// nothing, and the log says so. Asks them one after the other, and ends between two of them once
-  /// `interrupted` returns true.
+  /// Adds to `sum` what each node has counted since it opened the same index, or the same segment
+  /// of the collection. A node that does not answer in time, or serves something else, adds
+  /// nothing, and the log says so. Asks the nodes one after the other, and ends between two of them
+  /// once `interrupted` returns true.
   void add_probes(std::optional<std::uint64_t> segment, search::ProbeTally& sum,
                   const std::function<bool()>& interrupted) const;
 

@@ -1,4 +1,4 @@
-// The memory nodes that a collection's segments are searched on.
+// SegmentNodes are the memory nodes on which a collection's segments are searched.
 #pragma once
 
 #include <chrono>
@@ -14,28 +14,29 @@
 namespace farvec::collection {
 
 struct SegmentNodesOptions {
-  /// In the same order in every process.
+  /// The nodes, in the same order in every process.
   std::vector<rpc::Address> nodes;
-  tiers::AttachOptions attach;  ///< of each of them; address and segment are not looked at
+  tiers::AttachOptions attach;  ///< for each of them; its address and segment are not used
   tiers::PlacedOptions placed;
-  /// Nodes that a segment is to lie on; 0: two, or one where there is no more.
+  /// How many nodes are to hold a segment; 0: two, or one where there is only one.
   std::uint16_t copies = 0;
 };
 
-/// Immutable; any thread.
+/// Immutable; it may be used by any thread.
 class SegmentNodes {
  public:
-  /// Throws Error on no node, and on more copies than nodes or than a segment can have.
+  /// Throws Error when there is no node, and when there are more copies than nodes or than a
+  /// segment can have.
   explicit SegmentNodes(SegmentNodesOptions options);
 
   const SegmentNodesOptions& options() const { return options_; }
-  /// Numbers of the nodes that a segment may lie on, which spread segments over all of them; the
-  /// first is the one to read.
+  /// Returns the numbers of the nodes that may hold a segment, which spread segments over all
+  /// nodes. The first is the one to read.
   std::vector<std::size_t> homes(std::uint64_t segment) const;
 
-  /// To attach to one node, and to what it holds under the key.
+  /// Returns how to attach to one node, and to what it holds under the key.
   tiers::AttachOptions attach_options(std::size_t node, const layout::SegmentKey& key) const;
-  /// Attaches, in the background, to those of its homes that hold the segment, now or later.
+  /// Attaches, in the background, to those of the segment's homes that hold it, now or later.
   std::shared_ptr<tiers::NodeSet> attach(const layout::SegmentKey& key,
                                          const layout::Manifest& manifest) const;
 

@@ -11,7 +11,7 @@
 
 namespace farvec::collection {
 namespace {
-/// What the log has is brought into the view after so long, also when there is more of it.
+/// What the log has is brought into the view after this time, even when there is more of it.
 constexpr double kPieceUs = 2'000;
 }  // namespace
 
@@ -76,14 +76,14 @@ FollowState CollectionFollower::state() const {
           .failure = failure_};
 }
 
-/// False once it is to end.
+/// False once the thread is to end.
 bool CollectionFollower::sleep(double us) {
   Lock lock(mutex_);
   wake_.wait_for(lock, std::chrono::duration<double, std::micro>(us), [this] { return stop_; });
   return !stop_;
 }
 
-/// As sleep(), but not any longer once the log cannot be read on.
+/// Sleeps like sleep(), but no longer once the log cannot be read on.
 bool CollectionFollower::sleep_until_lost(double us) {
   Lock lock(mutex_);
   wake_.wait_for(lock, std::chrono::duration<double, std::micro>(us),
@@ -98,9 +98,9 @@ void CollectionFollower::follow_log() {
   } while (sleep(whole ? options_.poll_us : 0));
 }
 
-/// Takes the one that was opened last. False where there is nothing to read on with.
+/// Takes the reader that was opened last. False where there is no reader to go on with.
 bool CollectionFollower::has_reader() {
-  std::shared_ptr<CollectionReader> former;  // goes without the lock
+  std::shared_ptr<CollectionReader> former;  // ends without the lock
   const std::lock_guard lock(mutex_);
   if (next_ != nullptr) {
     former = std::exchange(reader_, std::exchange(next_, nullptr));
@@ -109,12 +109,13 @@ bool CollectionFollower::has_reader() {
   return !lost_ && reader_->view()->memtables.size() <= kMostFollowedMemtables;
 }
 
-/// Whether the log was read to its end.
+/// Returns whether the log was read to its end.
 bool CollectionFollower::read_on() {
   const Ticks began = now_ticks();
   try {
     const bool whole = reader_->read_on(began + us_to_ticks(kPieceUs));
-    // Not back: another reader was opened before the last changes that were seen.
+    // The view does not go back when another reader was opened before the last changes that were
+    // seen.
     if (whole || !switching_ || reader_->view()->version >= view()->version) publish(began, whole);
     return whole;
   } catch (const std::exception& error) {
@@ -137,7 +138,7 @@ void CollectionFollower::publish(Ticks began, bool whole) {
 }
 
 void CollectionFollower::lose(const std::exception& error) {
-  // What the writer moved just then, or imported, is no failure of the next reader.
+  // What the writer moved just then, or imported, does not count as a failure of the next reader.
   spdlog::debug("collection '{}' is opened anew: {}", source_->name(), error.what());
   const std::lock_guard lock(mutex_);
   lost_ = next_ == nullptr;
@@ -168,7 +169,7 @@ bool CollectionFollower::is_superseded() {
   return lost_ || nodes_changed_ || newest != followed_;
 }
 
-/// Beside the searches, and beside the thread that reads the log.
+/// It runs beside the searches, and beside the thread that reads the log.
 void CollectionFollower::open_anew() {
   std::shared_ptr<CollectionReader> next = open([this](std::uint64_t) {
     if (is_stopping()) throw Error("the collection is not followed any more");
@@ -180,8 +181,8 @@ void CollectionFollower::open_anew() {
   lost_ = nodes_changed_ = false;
 }
 
-/// Searches of it would compare with each of its rows at first. What comes to the log meanwhile is
-/// linked as it would be without a switch.
+/// Links its memtables, because searches would compare with each of its rows at first. What comes
+/// to the log meanwhile is linked in the usual way.
 void CollectionFollower::link(const CollectionReader& next) {
   LinkScratch scratch;
   for (const auto& memtable : next.memtables()) {

@@ -12,11 +12,11 @@
 namespace farvec::collection {
 namespace {
 
-/// A writer may replace what is being opened each time, but not so often.
+/// A writer may replace what is being opened each time, but not this often.
 constexpr int kAttempts = 20;
 
-/// Whether what failed is worth another try: what a writer replaces, or is writing to the log just
-/// then, is another thing the next time; what is damaged is so again.
+/// Decides whether a failure is worth another try: what a writer replaces, or is writing to the log
+/// just then, is different the next time; what is damaged stays damaged.
 class Attempts {
  public:
   explicit Attempts(CollectionSource& source) : source_(source) {}
@@ -38,7 +38,8 @@ class Attempts {
   std::chrono::steady_clock::time_point same_since_;
 };
 
-/// Read once more after the log: it is the newest that there was when the log went on.
+/// The manifest is read once more after the log: it is the newest that there was when the log went
+/// on.
 bool is_still_newest(CollectionSource& source, const layout::CollectionManifest& manifest) {
   return source.delay() == std::chrono::milliseconds(0) && source.manifest() == manifest;
 }
@@ -55,7 +56,8 @@ CollectionReader::CollectionReader(CollectionSource& source, const SegmentAccess
     try {
       std::vector<View::Bulk> segments =
           source.open(access, reading.known == nullptr ? View() : *reading.known, reading.on_chunk);
-      // Before the log, which takes longest: a writer may remove their files at any moment.
+      // They are loaded before the log, which takes longest: a writer may remove their files at any
+      // moment.
       for (const View::Bulk& bulk : segments) {
         if (reading.records == Reading::Records::load) bulk.segment->load(reading.on_chunk);
       }

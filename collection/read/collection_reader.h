@@ -1,4 +1,5 @@
-// A collection as its files have it at one moment, for searches beside the process that changes it.
+// A CollectionReader reads a collection's files at one moment, for searches beside the process that
+// changes it.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +23,16 @@ namespace farvec::collection {
 struct Reading {
   enum class Records : std::uint8_t { load, leave };
 
-  Records records = Records::load;  ///< those that are left are brought by the first search
+  Records records = Records::load;  ///< `leave`: the first search brings the records
   wal::LogTail tail = wal::LogTail::final;
   ViewPointer known = nullptr;  ///< an earlier view of the collection, whose segments are kept
-  /// Where the log lies; null: in the folder.
+  /// The place of the log; null: in the folder.
   std::shared_ptr<const LogNodes> log_nodes = nullptr;
-  Segment::OnChunk on_chunk = {};  ///< of the segments that are loaded
+  Segment::OnChunk on_chunk = {};  ///< for the segments that are loaded
 };
 
-/// Segments and the log up to its end, all of which lie in view(). Later changes of segments are
-/// not seen, those that come through the log by read_on().
+/// Reads the segments and the log up to its end, all of which are in view(). Later changes of
+/// segments are not seen; those that come through the log are seen after read_on().
 class CollectionReader {
  public:
   /// Changes nothing in the folder. When a writer replaces segments meanwhile it begins anew, a few
@@ -40,18 +41,19 @@ class CollectionReader {
   CollectionReader(const std::filesystem::path& folder, const SegmentAccess& access,
                    const Reading& reading = {})
       : CollectionReader(*folder_collection(folder), access, reading) {}
-  /// The same of a collection that is found there.
+  /// Does the same for a collection that is found in `source`.
   CollectionReader(CollectionSource& source, const SegmentAccess& access,
                    const Reading& reading = {});
 
   const layout::CollectionManifest& shape() const { return manifest_; }
   const Recovery& recovery() const { return log_->recovery(); }
   ViewPointer view() const { return contents_->current(); }
-  /// With a tail that grows: what the log has gained is in the view then; false when it was not
-  /// read to its end because `until` had come. Throws as Replay::run(), SkippedChanges when rows
-  /// were imported since, which no log has: another reader has them. One thread at a time.
+  /// With a tail that grows: brings what the log has gained into the view. False when it was not
+  /// read to its end because `until` had come. Throws what Replay::run() throws; SkippedChanges
+  /// when rows were imported since, which no log has: another reader has them. It is for one thread
+  /// at a time.
   bool read_on(Ticks until) { return log_->run_on(*contents_, until); }
-  /// To link their rows. As read_on().
+  /// Returns the memtables, for linking their rows. It is for the thread that calls read_on().
   std::vector<std::shared_ptr<Memtable>> memtables() const { return contents_->memtables(); }
   /// Makes graphs of memtables that are large enough for them.
   void link(unsigned threads);

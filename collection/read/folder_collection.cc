@@ -1,4 +1,4 @@
-// A collection in its folder, as readers find it.
+// This file is a collection in its folder, for readers.
 #include "base/file_names.h"
 #include "base/unreachable_error.h"
 #include "collection/nodes/log_place.h"

@@ -1,4 +1,4 @@
-// A collection on memory nodes, as readers find it that do not see its folder.
+// This file is a collection on memory nodes, for readers that do not see its folder.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -19,7 +19,7 @@ namespace farvec::collection {
 namespace {
 
 /// A writer brings the next catalogue to the nodes before it drops what only the last one names,
-/// and one that was killed in between leaves both.
+/// and a writer that was killed in between leaves both.
 constexpr std::chrono::milliseconds kDelay{500};
 
 std::string number_text(std::uint64_t collection) {
@@ -55,7 +55,7 @@ class NodesCollection final : public CollectionSource {
     return log_source(name_, catalogue_->manifest, nodes);
   }
   std::chrono::milliseconds delay() const override { return kDelay; }
-  /// It asks every node.
+  /// The interval is longer because a call asks every node.
   std::chrono::milliseconds interval() const override { return std::chrono::milliseconds{100}; }
 
  private:
@@ -67,7 +67,7 @@ class NodesCollection final : public CollectionSource {
   const std::string wanted_;
   const std::string name_;
   std::vector<std::unique_ptr<tiers::SegmentHost>> hosts_;
-  std::optional<std::uint64_t> collection_;  ///< since it was found the first time
+  std::optional<std::uint64_t> collection_;  ///< set since it was found the first time
   std::optional<layout::Catalogue> catalogue_;
 };
 
@@ -76,7 +76,7 @@ bool NodesCollection::is_wanted(const tiers::SegmentHost::HeldCatalogue& held) c
   return wanted_.empty() || held.name == wanted_ || number_text(held.collection) == wanted_;
 }
 
-/// The newest first.
+/// Returns the catalogues, the newest first.
 std::vector<Held> NodesCollection::find(std::string& failures) {
   std::vector<Held> found;
   std::set<std::string> numbers;
@@ -125,7 +125,7 @@ layout::CollectionManifest NodesCollection::manifest() {
     if (catalogue_ && at.catalogue.revision <= catalogue_->manifest.revision) break;
     try {
       layout::Catalogue read_now = read(at);
-      // Another one than was listed, perhaps, and then a later one.
+      // It may be another one than was listed, and is then a later one.
       if (!catalogue_ || read_now.manifest.revision > catalogue_->manifest.revision) {
         catalogue_ = std::move(read_now);
         collection_ = at.catalogue.collection;

@@ -17,11 +17,11 @@ using search::SearchTask;
 
 namespace {
 
-/// A list that is at most so much shorter than one that a segment turns out to deserve is good
-/// enough: the search is not made again.
+/// A list that is at most this many times shorter than the one that a segment turns out to deserve
+/// is good enough: the search is not repeated.
 constexpr double kSlack = 1.3;
 
-/// What only grows.
+/// Adds the counts that only grow.
 void add_counts(const search::CoreStatistics& part, search::CoreStatistics& sum) {
   sum.stalls += part.stalls;
   sum.late_completions += part.late_completions;
@@ -34,19 +34,19 @@ constexpr Status kSegmentsAreGraphs{StatusCode::invalid_argument,
 constexpr Status kSegmentsAreClusters{StatusCode::invalid_argument,
                                       "the segments are clusters: say how many, not a list"};
 
-/// A core looks so often whether it has segments that were replaced.
+/// A core looks this often whether it has segments that were replaced.
 constexpr double kLookUs = 50e3;
 
-/// Of a segment with such a share of the live vectors. Where vectors lie in segments at random, the
-/// merged results then have the recall of one index searched with `list`: on sift1m in segments of
-/// a half, a quarter and two eighths 0.904, 0.936, 0.964, 0.987 and 0.997 at lists of 20 to 150
-/// where one has 0.883, 0.929, 0.960, 0.987 and 0.996; a list in proportion to the share has 0.879
-/// to 0.988.
+/// Returns the first list for a segment with this share of the live vectors. Where vectors are in
+/// segments at random, the merged results then have the recall of one index searched with `list`:
+/// on sift1m in segments of a half, a quarter and two eighths 0.904, 0.936, 0.964, 0.987 and 0.997
+/// at lists of 20 to 150 where one index has 0.883, 0.929, 0.960, 0.987 and 0.996. A list in
+/// proportion to the share has 0.879 to 0.988.
 std::uint32_t first_list(std::uint32_t list, double share) {
   return static_cast<std::uint32_t>(std::ceil(list * std::sqrt(share)));
 }
 
-/// Of a segment that has so many of k results.
+/// Returns the list for a segment that has `results` of k results.
 std::uint32_t deserved_list(std::uint32_t list, std::uint32_t results, std::uint32_t k) {
   return static_cast<std::uint32_t>((std::uint64_t{list} * results + k - 1) / k);
 }
@@ -61,7 +61,7 @@ CollectionPart::CollectionPart(ViewSource views, std::uint32_t slots,
 
 CollectionPart::~CollectionPart() = default;
 
-/// Lets go of segments that neither the view nor a search has any more, and of lost parts.
+/// Releases segments that neither the view nor a search has any more, and lost parts.
 void CollectionPart::let_go(const View& view) {
   std::erase_if(bound_, [&](const auto& entry) {
     const auto is_it = [&](const View::Bulk& bulk) {
@@ -76,7 +76,7 @@ void CollectionPart::let_go(const View& view) {
   });
 }
 
-/// Finds what each segment of the view is searched with, and makes it for new segments.
+/// Finds the part with which each segment of the view is searched, and makes it for new segments.
 Status CollectionPart::bind(const View& view, Slot& slot) {
   let_go(view);
   slot.used = 0;
@@ -109,7 +109,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
   return {};
 }
 
-/// Null, and a line in the log, when its tier cannot be opened.
+/// Returns null, and writes a line to the log, when the segment's tier cannot be opened.
 CollectionPart::Bound* CollectionPart::bound_to(const std::shared_ptr<Segment>& segment) {
   const auto known = bound_.find(segment->number());
   if (known != bound_.end()) return &known->second;
@@ -131,7 +131,7 @@ void CollectionPart::release(const Slot& slot) {
   }
 }
 
-/// What each leg is asked for at first.
+/// Plans what each leg is asked for at first.
 Status CollectionPart::plan(const View& view, const SearchTask& task, Slot& slot) const {
   const layout::IndexKind kind = search::kind_of(task.parameters.choice());
   for (const Leg& leg : slot.legs_used()) {
@@ -147,7 +147,7 @@ Status CollectionPart::plan(const View& view, const SearchTask& task, Slot& slot
   return plan_lists(view, task, slot);
 }
 
-/// A list as long as its share of the rows lets expect.
+/// Gives each leg a list as long as its share of the rows lets expect.
 Status CollectionPart::plan_lists(const View& view, const SearchTask& task, Slot& slot) const {
   const auto all = static_cast<double>(view.live());
   search::GraphChoice choice = task.parameters.graph();
@@ -159,8 +159,8 @@ Status CollectionPart::plan_lists(const View& view, const SearchTask& task, Slot
   return {};
 }
 
-/// Each segment's share of the clusters. Memtables, whose graphs have no clusters, are searched
-/// with a list that finds nearly all.
+/// Gives each segment its share of the clusters. Memtables, whose graphs have no clusters, are
+/// searched with a list that finds nearly all.
 Status CollectionPart::plan_probes(const SearchTask& task, Slot& slot) const {
   std::vector<ProbedSegment>& segments = slot.probes.segments;
   segments.clear();
@@ -180,8 +180,8 @@ Status CollectionPart::plan_probes(const SearchTask& task, Slot& slot) const {
   return {};
 }
 
-/// All legs of a round: those of segments but for the first one in fibers of their own, as long as
-/// there are some, the others by this fiber while these wait for their records.
+/// Runs all legs of a round. Those of segments except the first one run in fibers of their own, as
+/// long as there are some; this fiber runs the others while these wait for their records.
 void CollectionPart::run_round(std::uint32_t number) {
   Slot& slot = *slots_[number];
   Leg* own = nullptr;
@@ -209,7 +209,7 @@ void CollectionPart::run_round(std::uint32_t number) {
   (void)slot.group.wait(coroutines::kNoDeadline);
 }
 
-/// The nearest k of what has been found so far, and from where they are.
+/// Merges the nearest k of what has been found so far, and notes from which leg each is.
 Status CollectionPart::merge(const SearchTask& task, Slot& slot) const {
   slot.found.clear();
   for (Leg& leg : slot.legs_used()) {
@@ -226,8 +226,8 @@ Status CollectionPart::merge(const SearchTask& task, Slot& slot) const {
   return {};
 }
 
-/// Legs that have found more of the results than their list was meant for get a longer one. Returns
-/// whether there are any.
+/// Gives legs that have found more of the results than their list was meant for a longer one.
+/// Returns whether there are any.
 Result<bool> CollectionPart::plan_again(const SearchTask& task, Slot& slot) const {
   bool any = false;
   // Which clusters are near was known before any was read.
@@ -300,7 +300,7 @@ Status CollectionPart::search(std::uint32_t number, SearchTask& task) {
   return status;
 }
 
-/// A core without searches lets go of segments too, or it would keep their memory and files.
+/// A core without searches releases segments too; otherwise it would keep their memory and files.
 bool CollectionPart::poll() {
   bool any = false;
   if (const Ticks now = now_ticks(); now >= look_at_) {
@@ -311,7 +311,7 @@ bool CollectionPart::poll() {
   return any;
 }
 
-/// What a part has lost for good is said once; it is made anew when its searches have ended.
+/// A part's lasting loss is logged once; the part is made anew when its searches have ended.
 bool CollectionPart::poll(std::uint64_t number, Bound& bound) {
   try {
     return bound.part->poll();

@@ -1,4 +1,5 @@
-// Searches of a collection: its memtables and all its segments, by fibers of one core at once.
+// A CollectionPart searches a collection: its memtables and all its segments, by fibers of one core
+// at once.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,16 @@
 
 namespace farvec::collection {
 
-/// The view that a search is of, asked for when it begins.
+/// Returns the view to search; called when a search begins.
 using ViewSource = std::function<ViewPointer()>;
 
 /// Every search runs on its view to the end, whatever changes meanwhile. Each segment is searched
-/// by a fiber of its own, the memtables while these wait for their records. SearchTask::user_ids
-/// are filled in; or ids, with invalid_argument for one that has more than 32 bits. More results
-/// than the collection has live vectors may be asked for.
+/// by a fiber of its own, and the memtables are searched while these wait for their records.
+/// SearchTask::user_ids are filled in, or else ids, with invalid_argument for one that has more
+/// than 32 bits. More results than the collection has live vectors may be asked for.
 class CollectionPart final : public search::CorePart {
  public:
-  /// Segments that are searched at once; those beyond wait for these.
+  /// Segments that are searched at once; further ones wait for these.
   static constexpr std::uint32_t kMostLegs = 8;
 
   CollectionPart(ViewSource views, std::uint32_t slots, coroutines::Scheduler& scheduler);
@@ -40,9 +41,9 @@ class CollectionPart final : public search::CorePart {
   struct Bound {
     std::shared_ptr<Segment> segment;  ///< outlives the part
     std::unique_ptr<search::CorePart> part;
-    const search::SearchIndex* index = nullptr;  ///< of the segment
-    std::uint32_t users = 0;                     ///< searches under way
-    bool lost = false;                           ///< the part's reads are, for good
+    const search::SearchIndex* index = nullptr;  ///< the segment's
+    std::uint32_t users = 0;                     ///< searches that are running
+    bool lost = false;                           ///< the part's reads are lost for good
   };
   struct Leg;
   struct Slot;
@@ -63,14 +64,14 @@ class CollectionPart final : public search::CorePart {
 
   const ViewSource views_;
   coroutines::Scheduler& scheduler_;
-  std::map<std::uint64_t, Bound> bound_;  ///< by the segment's number
-  search::CoreStatistics gone_;           ///< counts of segments that it has let go of
-  Ticks look_at_ = 0;                     ///< for segments to let go of
-  std::string unopened_;                  ///< why a segment could not be searched, the last time
+  std::map<std::uint64_t, Bound> bound_;  ///< keyed by the segment's number
+  search::CoreStatistics gone_;           ///< counts of segments that it no longer holds
+  Ticks look_at_ = 0;                     ///< when to look for segments to release
+  std::string unopened_;                  ///< why a segment could not be searched the last time
   std::vector<std::unique_ptr<Slot>> slots_;
 };
 
-/// A core of its own, whose slots search the views.
+/// Makes a core of its own, whose slots search the views.
 std::unique_ptr<search::SearchCore> make_collection_core(ViewSource views, std::uint32_t slots);
 
 }  // namespace farvec::collection

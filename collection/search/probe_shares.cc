@@ -7,10 +7,10 @@
 namespace farvec::collection {
 namespace {
 
-/// Of a segment with such a share of the vectors, whose clusters are as large as those of one index
-/// and so spread wider. With the share's power of 0.75 in place of its root recall is that of one
-/// index on deep20k, but on text300k 0.843 and 0.924 where one has 0.875 and 0.935 (segments of a
-/// half, a quarter and two eighths, 8 and 16 clusters of 64 vectors).
+/// Returns the least for a segment with this share of the vectors, whose clusters are as large as
+/// those of one index and so spread wider. With the share's power of 0.75 in place of its root
+/// recall is that of one index on deep20k, but on text300k 0.843 and 0.924 where one has 0.875 and
+/// 0.935 (segments of a half, a quarter and two eighths, 8 and 16 clusters of 64 vectors).
 std::uint32_t least_clusters(std::uint32_t probes, double share) {
   return static_cast<std::uint32_t>(std::ceil(probes * std::sqrt(share)));
 }

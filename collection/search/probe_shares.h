@@ -1,4 +1,5 @@
-// How many clusters of each segment one search probes. For collection_part.cc.
+// share_probes() decides how many clusters of each segment one search probes. It is for
+// collection_part.cc.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +12,22 @@ namespace farvec::collection {
 
 struct ProbedSegment {
   const cluster::CentroidIndex* centroids = nullptr;
-  std::uint64_t live = 0;      ///< vectors
-  std::uint32_t clusters = 0;  ///< to probe; at least 1
+  std::uint64_t live = 0;      ///< number of live vectors
+  std::uint32_t clusters = 0;  ///< clusters to probe; at least 1
 };
 
 /// One slot's working memory and result.
 struct ProbeShares {
   std::vector<ProbedSegment> segments;
   cluster::CentroidScratch scratch;
-  std::vector<std::pair<float, std::uint32_t>> near;  ///< of all segments: how far, which
+  std::vector<std::pair<float, std::uint32_t>>
+      near;  ///< for the clusters of all segments: distance and segment
 };
 
-/// Fills in the clusters of each segment, at most `probes`, which is what one index of all their
-/// vectors would be searched with: as many as it has of the `probes` clusters of all segments that
-/// are nearest to the query, but no fewer than its share of the vectors lets expect. A single one
-/// gets all. `query` is a row of the stored type. Never suspends.
+/// Fills in the clusters of each segment, at most `probes`, which is the number for one index of
+/// all their vectors. A segment gets as many as it has of the `probes` clusters of all segments
+/// that are nearest to the query, but no fewer than its share of the vectors lets expect. A single
+/// segment gets all. `query` is a row of the stored type. It never suspends.
 void share_probes(const void* query, std::uint32_t probes, ProbeShares& shares);
 
 }  // namespace farvec::collection

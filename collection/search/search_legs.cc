@@ -21,7 +21,7 @@ Status CollectionPart::Leg::search() {
   }
 }
 
-/// Suspends nowhere: the scratch is shared by the memtables of a slot.
+/// It does not suspend, because the memtables of a slot share the scratch.
 void CollectionPart::Leg::search_memtable() {
   const auto nearest = fresh->memtable->search({.vector = task.query,
                                                 .k = task.parameters.k(),

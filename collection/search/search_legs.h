@@ -1,4 +1,4 @@
-// What one search of a collection consists of. For collection_part.cc.
+// These types are the parts of one search of a collection. They are for collection_part.cc.
 #pragma once
 
 #include <algorithm>
@@ -15,35 +15,36 @@
 
 namespace farvec::collection {
 
-/// Says it in the log.
+/// Writes the error to the log, and returns the status of the search.
 Status failed_search(const std::exception& error);
 
 /// One segment's or memtable's share of a search.
 struct CollectionPart::Leg {
-  const Segment* segment = nullptr;     ///< null: a memtable's
-  const View::Fresh* fresh = nullptr;   ///< null: a segment's
-  MemtableScratch* memtable = nullptr;  ///< of searches of memtables
+  const Segment* segment = nullptr;     ///< null for a memtable's
+  const View::Fresh* fresh = nullptr;   ///< null for a segment's
+  MemtableScratch* memtable = nullptr;  ///< for searches of memtables
   const RowSet* out = nullptr;
   std::uint64_t live = 0;
   search::CorePart* part = nullptr;
-  const search::SearchIndex* index = nullptr;  ///< of a segment
+  const search::SearchIndex* index = nullptr;  ///< for a segment
   std::uint32_t slot = 0;
-  coroutines::WaitGroup* group = nullptr;  ///< null: whoever runs it does not wait
+  coroutines::WaitGroup* group = nullptr;  ///< null: its caller runs it and does not wait
   search::SearchTask task;
-  search::QueryCounts counts;  ///< of all its rounds
-  double coverage = 1;         ///< the least of them
+  search::QueryCounts counts;  ///< those of all its rounds
+  double coverage = 1;         ///< the least of all its rounds
   std::vector<NodeId> ids;
   std::vector<float> distances;
-  std::uint32_t results = 0;  ///< of the search's, that it has found
-  bool again = false;         ///< in the next round
+  std::uint32_t results = 0;  ///< how many of the search's results it has found
+  bool again = false;         ///< whether it runs in the next round
 
   std::uint32_t list() const { return task.parameters.graph().list; }
-  /// As many results of it as there are to be in all, or rows. The choice's list is raised to that.
+  /// Asks the leg for as many results as the whole search wants, or for all rows if these are
+  /// fewer. The choice's list is raised to that number.
   Status ask(const search::SearchTask& whole, search::SearchChoice choice);
   std::uint64_t id(NodeId row) const {
     return segment != nullptr ? segment->id(row) : fresh->memtable->id(row);
   }
-  /// Never throws: who waits for it would wait for ever.
+  /// Never throws, because a fiber that waits for it would wait for ever.
   void run() {
     task.status = search();
     counts += task.counts;
@@ -68,11 +69,11 @@ struct CollectionPart::Slot {
   };
 
   coroutines::WaitGroup group;
-  std::vector<Leg> legs;  ///< of the last search the first `used`
+  std::vector<Leg> legs;  ///< the first `used` are those of the last search
   std::size_t used = 0;
   MemtableScratch memtable;
   ProbeShares probes;
-  std::vector<Found> found;  ///< of all legs, the nearest k first
+  std::vector<Found> found;  ///< those of all legs, the nearest k first
   std::size_t kept = 0;
 
   std::span<Leg> legs_used() { return std::span(legs).first(used); }

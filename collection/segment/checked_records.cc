@@ -16,7 +16,7 @@ std::uint64_t CheckedRecords::bytes_of_chunk(std::uint64_t chunk) const {
   return std::min(entry_.chunk_bytes, entry_.payload_bytes - chunk * entry_.chunk_bytes);
 }
 
-/// Reads a chunk.
+/// Reads a chunk and compares it with its checksum.
 void CheckedRecords::check(std::uint64_t chunk, std::span<std::byte> bytes) const {
   file_.read_at(layout::kRegionHeaderBytes + chunk * entry_.chunk_bytes, bytes.data(),
                 bytes.size());

@@ -1,4 +1,5 @@
-// A region's file whose chunks are compared with their checksums when they are first needed.
+// CheckedRecords are a region's file whose chunks are compared with their checksums when they are
+// first needed.
 #pragma once
 
 #include <atomic>
@@ -16,22 +17,23 @@
 
 namespace farvec::collection {
 
-/// Shared by threads, but for load(). All throw Error naming the file.
+/// Threads share it, except for load(). All functions throw Error naming the file.
 class CheckedRecords {
  public:
-  /// The records of an index, whose directory is borrowed.
+  /// Opens the records of an index, whose directory is borrowed.
   explicit CheckedRecords(const layout::IndexDirectory& directory);
 
   std::string path() const { return file_.path(); }
 
-  /// All of it, as far as it has been read.
+  /// The whole region, as far as it has been read.
   struct Loading {
     HugeBuffer region;
     std::size_t chunks = 0;
   };
-  /// Reads on until the region is whole: ok. deadline_exceeded: the next call goes on from there.
+  /// Reads on until the region is whole, and returns ok. deadline_exceeded: the next call goes on
+  /// from there.
   Status load(Loading& loading, Ticks deadline) const;
-  /// Bytes from `offset` of the region on, behind its header.
+  /// Reads bytes from `offset` of the region on, counted after its header.
   Status read(std::uint64_t offset, std::span<std::byte> out, Ticks deadline) const;
 
  private:

@@ -1,4 +1,4 @@
-// Rows of segments that are clusters.
+// This file reads rows of segments that are clusters.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace farvec::collection {
 namespace {
 
-/// All records are read to learn where each row's is, unless they lie in the order of rows.
+/// All records are read to learn where each row's is, unless they are in the order of rows.
 class ClusterRows final : public OpenedRows {
  public:
   explicit ClusterRows(const layout::IndexDirectory& directory)

@@ -1,4 +1,4 @@
-// Rows of segments that are graphs.
+// This file reads rows of segments that are graphs.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -14,7 +14,7 @@
 namespace farvec::collection {
 namespace {
 
-/// Vertices between two looks at the deadline.
+/// Vertices between two checks of the deadline.
 constexpr NodeId kLearnRun = 4096;
 
 /// Where vertices have numbers of their own (packed), all records are read to learn them.

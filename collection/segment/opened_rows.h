@@ -1,4 +1,4 @@
-// The rows of a segment's file, as its kind of index has them. For segment_rows.cc.
+// OpenedRows reads the rows of a segment's file, for one kind of index. It is for segment_rows.cc.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace farvec::collection {
 
-/// As SegmentRows::read() has it. Throws Error naming the file.
+/// It reads what SegmentRows::read() returns. Throws Error naming the file.
 class OpenedRows {
  public:
   virtual ~OpenedRows() = default;
-  /// By one thread, before any read(). May be called again after deadline_exceeded.
+  /// To be called by one thread, before any read(). It may be called again after deadline_exceeded.
   virtual Status learn(Ticks deadline) = 0;
   virtual Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const = 0;
 };
 
-/// Borrows the directory, of a graph in records or of clusters.
+/// These borrow the directory, which is that of a graph in records or of clusters.
 std::unique_ptr<OpenedRows> open_graph_rows(const layout::IndexDirectory& directory);
 std::unique_ptr<OpenedRows> open_cluster_rows(const layout::IndexDirectory& directory);
 

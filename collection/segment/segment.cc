@@ -42,7 +42,7 @@ std::uint64_t bytes_of_files(const std::filesystem::path& folder) {
 
 }  // namespace
 
-/// What only searches need. Each member is used by those behind it.
+/// Holds what only searches need. Each member is used by those after it.
 struct Segment::Searchable {
   Searchable(const Segment& segment, const OnChunk& on_chunk)
       : access(segment.access_),
@@ -115,7 +115,7 @@ Segment::Segment(const layout::SegmentEntry& entry, const layout::CatalogueSegme
   throw UnreachableError("no memory node has segment {}{}", number_, failures);
 }
 
-/// Its manifest too.
+/// Fetches the ids, and also the manifest.
 std::vector<std::uint64_t> Segment::fetch(std::size_t node, const layout::SegmentEntry& entry,
                                           const layout::CatalogueSegment& contents,
                                           const OnChunk& on_bytes) {
@@ -140,7 +140,7 @@ std::vector<std::uint64_t> Segment::fetch(std::size_t node, const layout::Segmen
   return layout::decode_segment_ids(held.bytes.span(), entry, source);
 }
 
-/// What both ways of opening end with.
+/// Both ways of opening end with this.
 void Segment::finish_opening() {
   by_id_.resize(ids_.size());
   std::iota(by_id_.begin(), by_id_.end(), NodeId{0});

@@ -14,7 +14,7 @@
 namespace farvec::collection {
 namespace {
 
-/// Nodes that were started again, or are wanted by what failed before, are looked at so often.
+/// Nodes that were started again, or that need what failed before, are looked at this often.
 constexpr auto kLookPause = std::chrono::seconds(1);
 
 bool holds(const std::optional<tiers::SegmentHost::Held>& held, std::uint64_t number,
@@ -78,7 +78,8 @@ std::optional<tiers::SegmentHost::CatalogueFile> SegmentPublisher::catalogue() c
   return catalogue_;
 }
 
-/// Under work_. Returns how many nodes have the newest; those that have not answered lately may.
+/// Called under work_. Returns how many nodes have the newest catalogue; nodes that have not
+/// answered lately may have it too.
 std::size_t SegmentPublisher::spread_catalogue() {
   const std::optional<tiers::SegmentHost::CatalogueFile> file = catalogue();
   if (!file) return 0;
@@ -159,7 +160,7 @@ SegmentPublisher::WantedSegments SegmentPublisher::wanted() const {
   return wanted_;
 }
 
-/// One round over all nodes and segments; publish() may come between two segments.
+/// Makes one round over all nodes and segments; publish() may come between two segments.
 void SegmentPublisher::look() {
   const std::size_t copies = nodes_->options().copies;
   std::uint64_t missing = 0;
@@ -177,9 +178,9 @@ void SegmentPublisher::look() {
   tell(failure, missing);
 }
 
-/// What is on the nodes and not wanted goes, for room, when the node has a catalogue that does not
-/// name it. What is wanted is asked for under the lock: whatever another thread publishes from then
-/// on stays. Returns what is wrong with catalogues.
+/// To get room, drops what is on a node and not wanted, when the node has a catalogue that does not
+/// name it. What is wanted is read under the lock, so that whatever another thread publishes from
+/// then on stays. Returns what is wrong with catalogues.
 std::string SegmentPublisher::look_at_all() {
   const std::lock_guard work(work_);
   const WantedSegments now = wanted();
@@ -203,7 +204,7 @@ std::string SegmentPublisher::look_at_all() {
   return failure;
 }
 
-/// Under work_: what these have failed with.
+/// Called under work_: returns the failures of these nodes.
 std::string SegmentPublisher::why_not(const std::vector<std::size_t>& nodes) const {
   std::string why;
   for (const std::size_t node : nodes) {
@@ -234,7 +235,7 @@ void SegmentPublisher::look_at(Node& node) const {
   }
 }
 
-/// Returns how many nodes hold it; where these are too few, after loading it.
+/// Returns how many nodes hold the segment. Where these are too few, it loads it first.
 std::size_t SegmentPublisher::spread(std::uint64_t number, const SegmentFiles& wanted) {
   const std::vector<std::size_t> homes = nodes_->homes(number);
   auto holders =

@@ -1,4 +1,5 @@
-// Keeps a collection's segments on its memory nodes, for the one process that changes it.
+// A SegmentPublisher keeps a collection's segments on its memory nodes, for the one process that
+// changes it.
 #pragma once
 
 #include <condition_variable>
@@ -17,9 +18,9 @@
 
 namespace farvec::collection {
 
-/// Looks at the nodes every second on a thread of its own: what they do not hold (because they were
-/// started again, or away, or full) is loaded, and what nobody wants any more, or a killed process
-/// left there, is dropped. Any thread may call everything.
+/// Looks at the nodes every second on a thread of its own. Segments that nodes do not hold (because
+/// they were started again, or away, or full) are loaded. Segments that are not wanted any more, or
+/// that a killed process left there, are dropped. Any thread may call everything.
 class SegmentPublisher {
  public:
   SegmentPublisher(std::shared_ptr<const SegmentNodes> nodes, std::uint64_t collection);
@@ -27,40 +28,44 @@ class SegmentPublisher {
   SegmentPublisher(const SegmentPublisher&) = delete;
   SegmentPublisher& operator=(const SegmentPublisher&) = delete;
 
-  /// What is to be on the nodes at first was wanted before: begins to look. Once.
+  /// Begins to look. What is to be on the nodes at first must have been wanted before. To be called
+  /// once.
   void begin();
   /// The segment in these files, which stay until forget(), is to be on the nodes.
   using SegmentFiles = tiers::SegmentHost::SegmentFiles;
   void want(std::uint64_t number, const SegmentFiles& files);
-  /// One that is wanted is on at least one node when this returns, and on as many as there are to
-  /// be when none fails. Throws UnreachableError saying why each of its nodes has not taken
-  /// it.
+  /// Returns when a wanted segment is on at least one node, and on as many as there are to be when
+  /// none fails. Throws UnreachableError saying why each of its nodes has not taken it.
   void publish(std::uint64_t number);
-  /// What the collection is from now on. The file stays until the next one takes its place. It is
-  /// on every node that can take it now when this returns, and on the others when they can; what
-  /// nobody wants any more is dropped from a node behind it. Returns on how many it is.
+  /// The file says what the collection is from now on. The file stays until the next one takes its
+  /// place. When this returns, the file is on every node that can take it now; the others get it
+  /// when they can. A node drops what is not wanted any more only after it has the file. Returns
+  /// how many nodes have it.
   std::size_t publish_catalogue(const tiers::SegmentHost::CatalogueFile& file);
-  /// It is not needed any more: nobody attaches to it from some moment on.
+  /// The segment is not needed any more: from some moment on no reader attaches to it.
   void forget(std::uint64_t number);
-  /// Throws UnreachableError when no node has answered the last time: before work whose
-  /// outcome would go nowhere.
+  /// Throws UnreachableError when no node has answered the last time: it is called before work
+  /// whose outcome would go nowhere.
   void require_node() const;
 
-  /// What is not as it is to be; empty: every segment is on as many nodes as it is to be.
+  /// Says what is not yet in its intended state; empty: every segment is on as many nodes as it is
+  /// to be.
   std::string failure() const;
-  /// Of all segments that are to be on the nodes, by the last look at them, which may be 1 s old.
+  /// The number of copies that are missing of all segments that are to be on the nodes, by the last
+  /// look at them, which may be 1 s old.
   std::uint64_t missing_copies() const;
-  /// Calls that are under way fail, and so do all later ones. For the end of the process's work.
+  /// Calls that are running fail, and so do all later ones. It is for the end of the process's
+  /// work.
   void stop();
 
  private:
   using WantedSegments = std::map<std::uint64_t, SegmentFiles>;
-  /// A node, and what it holds by the last look at it; without: it did not answer.
+  /// A node, and what it held at the last look; none: it did not answer.
   struct Node {
     std::unique_ptr<tiers::SegmentHost> host;
     std::optional<tiers::SegmentHost::Held> held;
-    std::uint64_t catalogue = 0;  ///< that it holds, its checksum; 0: none
-    std::string failure;          ///< of the last call that failed
+    std::uint64_t catalogue = 0;  ///< checksum of the catalogue that it holds; 0: none
+    std::string failure;          ///< that of the last call that failed
   };
 
   void run();
@@ -80,16 +85,16 @@ class SegmentPublisher {
   const std::shared_ptr<const SegmentNodes> nodes_;
   const std::uint64_t collection_;
 
-  std::mutex work_;          ///< of calls to nodes, which take long; taken before the other
-  std::vector<Node> hosts_;  ///< under work_, but for stop()
+  std::mutex work_;          ///< guards calls to nodes, which take long; taken before mutex_
+  std::vector<Node> hosts_;  ///< under work_, except for stop()
 
-  mutable std::mutex mutex_;  ///< of what follows; held for moments
+  mutable std::mutex mutex_;  ///< guards the members below; held for moments
   std::condition_variable wake_;
   WantedSegments wanted_;
   std::optional<tiers::SegmentHost::CatalogueFile> catalogue_;  ///< none: not told yet
   std::string failure_;
   std::uint64_t missing_ = 0;  ///< copies
-  bool answered_ = true;       ///< a node, the last time
+  bool answered_ = true;       ///< whether a node has answered the last time
   bool changed_ = false;       ///< since the last look
   bool stop_ = false;
   std::thread thread_;

@@ -9,7 +9,7 @@
 namespace farvec::collection {
 namespace {
 
-/// Who waits for another one to open the file looks at its deadline so often.
+/// A thread that waits for another one to open the file checks its deadline this often.
 constexpr auto kOpenLook = std::chrono::milliseconds(5);
 
 std::unique_ptr<OpenedRows> open_rows(const layout::IndexDirectory& directory) {
@@ -32,7 +32,7 @@ Status rows_are_too_late() {
 SegmentRows::SegmentRows(const layout::IndexDirectory& directory) : directory_(directory) {}
 SegmentRows::~SegmentRows() = default;
 
-/// Opened by one, others wait for it.
+/// One thread opens the file, the others wait for it.
 Status SegmentRows::open(Ticks deadline) const {
   std::unique_lock lock(mutex_);
   while (!open_ && opening_) {

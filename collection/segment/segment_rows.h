@@ -1,4 +1,4 @@
-// Single rows of a segment, for those who ask for them by their ids.
+// SegmentRows reads single rows of a segment, for callers that ask for them by their ids.
 #pragma once
 
 #include <condition_variable>
@@ -16,19 +16,19 @@ namespace farvec::collection {
 
 class OpenedRows;
 
-/// Reads them from the segment's file. A chunk of it is compared with its checksum before the first
-/// of its rows is read. Shared by threads.
+/// Reads rows from the segment's file. A chunk of the file is compared with its checksum before the
+/// first of its rows is read. Threads share it.
 class SegmentRows {
  public:
-  /// Borrows the directory. Reads nothing: that is for the first read().
+  /// Borrows the directory. It reads nothing; the first read() does.
   explicit SegmentRows(const layout::IndexDirectory& directory);
   ~SegmentRows();
 
-  /// In stored form; `out` has the bytes of a row, and the row is there. The first one opens the
-  /// file and reads the offsets of its records into DRAM; where rows lie in an order of their own
-  /// (packed, clusters but decoupled ones), it reads all records to learn it. deadline_exceeded:
-  /// what was learned until then stays, and the next one goes on from there. Throws Error naming
-  /// the file.
+  /// Reads a row in stored form; `out` has the bytes of a row, and the row must exist. The first
+  /// call opens the file and reads the offsets of its records into DRAM; where rows are in an order
+  /// of their own (packed, clusters except decoupled ones), it reads all records to learn it.
+  /// deadline_exceeded: what was learned until then stays, and the next call goes on from there.
+  /// Throws Error naming the file.
   Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const;
 
  private:
@@ -37,8 +37,9 @@ class SegmentRows {
   const layout::IndexDirectory& directory_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  mutable bool opening_ = false;  ///< by one of the threads, which alone has `opened_`
-  mutable bool open_ = false;     ///< for good: `opened_` is everybody's
+  mutable bool opening_ =
+      false;                   ///< one of the threads is opening the file, and alone uses `opened_`
+  mutable bool open_ = false;  ///< stays true; all threads may use `opened_`
   mutable std::unique_ptr<OpenedRows> opened_;
 };
 

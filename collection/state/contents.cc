@@ -20,8 +20,8 @@ Contents::RowOfId numbered(std::span<const std::uint64_t> ids, NodeId first) {
   return rows;
 }
 
-/// Into a map that has room for all of them; those that it has already are replaced. No memory is
-/// needed for it.
+/// Moves entries into a map that has room for all of them; those that it has already are replaced.
+/// It allocates nothing.
 void move_into(Contents::RowOfId& rows, Contents::RowOfId& more) {
   while (!more.empty()) {
     const auto put = rows.insert(more.extract(more.begin()));
@@ -29,7 +29,8 @@ void move_into(Contents::RowOfId& rows, Contents::RowOfId& more) {
   }
 }
 
-/// By its number: one that took long to build may come behind one that was begun later.
+/// Inserts the segment by its number: one that took long to build may come after one that was begun
+/// later.
 void put_in(View& view, View::Bulk bulk) {
   const auto at = std::upper_bound(view.segments.begin(), view.segments.end(), bulk,
                                    [](const View::Bulk& a, const View::Bulk& b) {
@@ -52,8 +53,8 @@ const RowSet& out_of(const View& view, const void* part) {
   FARVEC_CHECK(false, "a part that is to be replaced is not in the view");
 }
 
-/// Rows of a new segment that have gone out of the parts that it replaces since it was begun. Those
-/// that were out before are no rows of it.
+/// Returns the rows of a new segment that have gone out of the parts that it replaces since it was
+/// begun. Rows that were out before are not in the segment.
 std::vector<NodeId> out_since(const Replacement& replacement, const View& now) {
   std::vector<NodeId> out;
   std::size_t first = 0;
@@ -172,7 +173,7 @@ std::uint64_t Contents::insert(const VectorView& rows, std::span<const std::uint
   Fresh& fresh = fresh_.back();
   const std::uint32_t first = fresh.memtable->size();
   RowOfId more = numbered(ids, first);
-  // Nothing from here on throws: rows, ids and the view change together.
+  // Nothing from here on throws, so that rows, ids and the view change together.
   (void)fresh.memtable->append(rows, ids);
   move_into(fresh.rows, more);
   view->memtables.back().count = first + static_cast<std::uint32_t>(ids.size());

@@ -1,4 +1,5 @@
-// The parts of a collection, and how changes and finished segments alter them. No I/O, no threads.
+// Contents are the parts of a collection, which changes and finished segments alter. There are no
+// I/O and no threads in it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace farvec::collection {
 
-/// What a new segment holds of a part of a view.
+/// The rows of a part of a view that a new segment holds.
 struct ReplacedPart {
   const void* part = nullptr;  ///< a Memtable or a Segment
   std::vector<NodeId> rows;    ///< all that were live, ascending: the segment's next ones
@@ -30,57 +31,59 @@ struct Replacement {
   std::shared_ptr<Segment> segment;  ///< null: no row was live
 };
 
-/// Changes one after the other, by threads that take turns; current() by any thread. All changes
-/// are in the view before the call returns; one that throws, for want of memory, has done nothing.
+/// Makes changes one after the other, by threads that take turns; current() may be called by any
+/// thread. All changes are in the view before the call returns. A call that throws, because there
+/// is no memory, has done nothing.
 class Contents {
  public:
   using RowOfId = std::unordered_map<std::uint64_t, NodeId>;
 
   explicit Contents(const MemtableOptions& options);
 
-  /// Before any change. `segments` as of `version`.
+  /// To be called before any change. `segments` are those of `version`.
   void begin(std::vector<View::Bulk> segments, std::uint64_t version);
 
   ViewPointer current() const { return view_.get(); }
 
-  /// Rows that the newest memtable still takes; 0: the next insert needs rotate() before.
+  /// The rows that the newest memtable still takes; 0: the next insert needs rotate() before.
   std::uint32_t room() const;
-  /// The newest memtable is empty, and its rows will lie in the log from `log_begin` on: a new one,
-  /// the one before is frozen, or else one that has no rows yet.
+  /// Makes the newest memtable an empty one, whose rows will be in the log from `log_begin` on. It
+  /// is a new one, and the former is frozen, unless the newest has no rows yet.
   void rotate(wal::Position log_begin);
-  /// Where the log has to be read from, for all that no segment holds; none when no memtable holds
-  /// a row.
+  /// The position from which the log has to be read, for all that no segment holds; none when no
+  /// memtable holds a row.
   std::optional<wal::Position> log_begin() const;
-  /// Memtables that take no more rows.
+  /// The number of memtables that take no more rows.
   std::size_t frozen() const;
-  bool holds_rows() const;  ///< the newest memtable has some
-  /// Rows of all memtables that no graph has: searches compare with each.
+  bool holds_rows() const;  ///< whether the newest memtable has some
+  /// The number of rows of all memtables that no graph has: searches compare with each.
   std::uint64_t unlinked() const;
-  /// All memtables, the oldest first, to link their rows.
+  /// All memtables, the oldest first; for linking their rows.
   std::vector<std::shared_ptr<Memtable>> memtables() const;
 
-  /// Rows in stored form, at most room(); ids differ from each other. Those that are there already
-  /// are replaced. Returns how many were.
+  /// Inserts rows in stored form, at most room(); ids differ from each other. Those that are there
+  /// already are replaced. Returns how many were.
   std::uint64_t insert(const VectorView& rows, std::span<const std::uint64_t> ids,
                        std::uint64_t version);
-  /// Returns how many of the ids were there.
+  /// Erases the ids, and returns how many of them were there.
   std::uint64_t erase(std::span<const std::uint64_t> ids, std::uint64_t version);
   bool holds(std::uint64_t id) const;
 
-  /// Where an id lies in a view: part i of its memtables, or else of its segments.
+  /// The place of an id in a view: part i of its memtables, or else of its segments.
   struct Place {
     bool fresh = false;
     std::size_t part = 0;
     NodeId row = 0;
   };
-  /// In current(). As changes: by threads that take turns.
+  /// Finds an id in current(). It is for threads that take turns, as changes are.
   std::optional<Place> find(std::uint64_t id) const { return find(*current(), id); }
 
-  /// All its rows are in, in place of those that have their ids. Returns how many were replaced.
+  /// Adds a segment: all its rows are in the view, in place of those that have their ids. Returns
+  /// how many were replaced.
   std::uint64_t add(std::shared_ptr<Segment> segment, std::uint64_t version);
 
-  /// What changed meanwhile in the parts that it replaces changes in the segment too: that, and not
-  /// how large they are, is what it costs. Memtables go oldest first.
+  /// Replaces parts by the segment. What changed meanwhile in these parts changes in the segment
+  /// too; that is what the call costs, and not how large the parts are. Memtables go oldest first.
   void replace(const Replacement& replacement);
 
  private:
@@ -88,13 +91,13 @@ class Contents {
   struct Fresh {
     std::shared_ptr<Memtable> memtable;
     wal::Position log_begin = 0;
-    RowOfId rows;  ///< of every id the newest
+    RowOfId rows;  ///< the newest row of every id
   };
   std::optional<Place> find(const View& view, std::uint64_t id) const;
   std::uint64_t put_out(View& view, std::span<const std::uint64_t> ids) const;
 
   const MemtableOptions options_;
-  std::vector<Fresh> fresh_;  ///< as the view's memtables
+  std::vector<Fresh> fresh_;  ///< in the order of the view's memtables
   CurrentView view_;
 };
 

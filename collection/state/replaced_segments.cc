@@ -8,7 +8,7 @@
 
 namespace farvec::collection {
 namespace {
-/// Whether somebody has them still is looked at so often.
+/// It checks this often whether the segments still have other holders.
 constexpr auto kUsersLook = std::chrono::milliseconds(50);
 }  // namespace
 
@@ -34,9 +34,9 @@ void ReplacedSegments::add(const View& before, const View& now) {
 }
 
 void ReplacedSegments::end_unused() {
-  std::vector<std::shared_ptr<Segment>> unused;  // end without the lock
+  std::vector<std::shared_ptr<Segment>> unused;  // ends without the lock
   const std::lock_guard lock(mutex_);
-  // Whoever is the only holder stays it: no view has the segment any more.
+  // The only holder remains the only one, because no view has the segment any more.
   const auto first = std::partition(segments_.begin(), segments_.end(),
                                     [](const auto& segment) { return segment.use_count() > 1; });
   unused.assign(std::make_move_iterator(first), std::make_move_iterator(segments_.end()));

@@ -1,4 +1,4 @@
-// Segments that others have taken the place of, until no search has them any more.
+// ReplacedSegments hold segments that others have replaced, until no search has them any more.
 #pragma once
 
 #include <condition_variable>
@@ -11,9 +11,9 @@
 
 namespace farvec::collection {
 
-/// Holds them until it is their only holder, so that they end on a thread of its own: what a
-/// segment ends with, memory and files of many GB, is no work for a core that searches. Any thread
-/// may call everything.
+/// Holds the segments until it is their only holder, so that they end on a thread of its own:
+/// releasing memory and files of many GB is no work for a core that searches. Any thread may call
+/// everything.
 class ReplacedSegments {
  public:
   ReplacedSegments();
@@ -21,9 +21,9 @@ class ReplacedSegments {
   ReplacedSegments(const ReplacedSegments&) = delete;
   ReplacedSegments& operator=(const ReplacedSegments&) = delete;
 
-  /// Those of `before` that `now` has not.
+  /// Adds the segments of `before` that are not in `now`.
   void add(const View& before, const View& now);
-  /// Ends those that nobody else has, on this thread.
+  /// Ends the segments that have no other holder, on this thread.
   void end_unused();
 
  private:

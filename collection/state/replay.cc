@@ -28,7 +28,7 @@ void insert_run(const Run& run, wal::Position log_begin, Contents& contents) {
   }
 }
 
-/// Of so many rows the log says which they are.
+/// Up to this many rows are named in the log.
 constexpr std::uint64_t kNamedRows = 16;
 
 }  // namespace
@@ -74,22 +74,22 @@ bool Replay::run_on(Contents& contents, Ticks until) {
   return true;
 }
 
-/// False where the log ends, for now.
+/// False where the log ends for now.
 bool Replay::next(Contents& contents) {
   const std::optional<wal::LogRecord> record = reader_.next();
   if (record) apply(*record, contents);
   return record.has_value();
 }
 
-/// Versions have no gaps. Older ones are of changes that the segments have too.
+/// Versions have no gaps. Older ones are those of changes that the segments have too.
 void Replay::require_order(std::uint64_t first_version) {
   if (first_version - 1 <= reached_) return;
   if (first_version > accepted_) throw SkippedChanges(log_, reached_, first_version);
   recovery_.skipped += first_version - 1 - reached_;
 }
 
-/// A row that segments cannot hold, or that no search can find, may stop no other row. The one that
-/// it replaced does not come back.
+/// A row that segments cannot hold, or that no search can find, must not stop other rows. The row
+/// that it replaced does not come back.
 void Replay::leave_out(const layout::RowChanges& changes, const FaultyRow& faulty,
                        Contents& contents) {
   const std::uint64_t id = changes.ids[faulty.row];

@@ -1,5 +1,5 @@
-// From a collection's files to its contents: what opening it for changes and for reading have in
-// common.
+// A Replay brings a collection's log into its contents; opening a collection for changes and for
+// reading have this in common.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,11 @@ namespace farvec::collection {
 struct Recovery {
   std::uint64_t records = 0;
   std::uint64_t changes = 0;
-  std::uint64_t torn_bytes = 0;  ///< of a record that was not written whole, and never acknowledged
-  std::uint64_t skipped = 0;     ///< changes that are missing between records
-  /// Rows that have no distances to others, which a farvec of before took: their ids are as if they
-  /// had been erased.
+  std::uint64_t torn_bytes =
+      0;  ///< bytes of a record that was not written whole, and never acknowledged
+  std::uint64_t skipped = 0;  ///< changes that are missing between records
+  /// Rows that have no distances to others, which an earlier farvec accepted. Their ids count as
+  /// erased.
   std::uint64_t left_out = 0;
   double seconds = 0;
 };
@@ -38,31 +39,31 @@ class SkippedChanges : public Error {
  public:
   SkippedChanges(std::string_view log, std::uint64_t reached, std::uint64_t next);
 
-  std::uint64_t next_version;  ///< of the change that cannot be brought in
+  std::uint64_t next_version;  ///< version of the change that cannot be brought in
 };
 
-/// Of the memtables of such a collection.
+/// Returns the options of memtables of such a collection.
 MemtableOptions memtable_options(const layout::CollectionManifest& manifest);
 
-/// The changes of a collection's log from the manifest's position on, on their way into contents
-/// that begin with the manifest's segments. A change may be in the segments already: then the row
-/// is there twice for a moment, and the older one is out.
+/// Brings the changes of a collection's log, from the manifest's position on, into contents that
+/// begin with the manifest's segments. A change may be in the segments already: then the row is
+/// there twice for a moment, and the older one is out.
 class Replay {
  public:
-  /// Of the log that `source` shows. What is missing before `accepted` is known to be in no
-  /// manifest: an import whose manifest could not be written.
+  /// Reads the log that `source` shows. Changes that are missing before `accepted` are known to be
+  /// in no manifest: they are of an import whose manifest could not be written.
   Replay(const layout::CollectionManifest& manifest, std::shared_ptr<wal::LogSource> source,
          wal::LogTail tail, std::uint64_t accepted);
 
-  /// Brings in what the log had when this was made. With a tail that grows perhaps more, but it
-  /// ends however fast somebody appends. Throws Error naming the log's file or the record when
-  /// something is damaged, SkippedChanges, and as wal::LogReader.
+  /// Brings in what the log had when this object was made, and with a tail that grows perhaps more,
+  /// but it ends however fast a writer appends. Throws Error naming the log's file or the record
+  /// when something is damaged, SkippedChanges, and what wal::LogReader throws.
   void run(Contents& contents);
-  /// With a tail that grows: what the log has gained, record by record until its end, or, with
-  /// false, until `until` has come. Throws as run().
+  /// With a tail that grows: brings in what the log has gained, record by record until its end.
+  /// Returns false when `until` comes before. Throws what run() throws.
   bool run_on(Contents& contents, Ticks until);
 
-  /// Of all that was brought in.
+  /// What was found in all that was brought in.
   const Recovery& recovery() const { return recovery_; }
 
  private:
@@ -77,7 +78,7 @@ class Replay {
   const Metric metric_;
   wal::LogReader reader_;
   const std::uint64_t accepted_;
-  std::uint64_t reached_;  ///< the highest version of all that is in
+  std::uint64_t reached_;  ///< the highest version of all changes that are in
   Recovery recovery_;
 };
 

@@ -18,7 +18,7 @@
 namespace farvec::collection {
 namespace {
 
-/// A file of rows that are out, or what it was when its writer was killed.
+/// Removes a file of rows that are out, or what it was when its writer was killed.
 void remove_with_warning(const std::filesystem::path& path) {
   std::error_code error;
   const auto kind = std::filesystem::symlink_status(path, error).type();
@@ -31,10 +31,10 @@ void remove_with_warning(const std::filesystem::path& path) {
   }
 }
 
-/// Ends the name of a file or a folder that is being written.
+/// The end of the name of a file or a folder that is being written.
 constexpr std::string_view kPartial = ".partial";
 
-/// What it was to be called: folders are NAME.partial, files NAME.DIGITS.partial (OutputFile).
+/// Returns the intended name: folders are NAME.partial, files NAME.DIGITS.partial (OutputFile).
 std::string_view before_partial(std::string_view name) {
   constexpr std::size_t kDigits = 16;
   if (!name.ends_with(kPartial)) return name;
@@ -129,7 +129,7 @@ bool SegmentFiles::write(const View& view, layout::CollectionManifest manifest,
     const Saved& saved = next[bulk.segment->number()] = save_out(bulk, view.version);
     manifest.segments.push_back(saved.entry);
   }
-  // Also when it fails from here on the manifest may be there.
+  // The manifest may be there even if something fails from here on.
   for (const View::Bulk& bulk : view.segments) bulk.segment->keep();
   layout::write_collection(folder_.parent_path(), manifest);
   return publish(view, manifest);
@@ -173,7 +173,8 @@ void SegmentFiles::remove_unless_saved(const Name& name,
   }
 }
 
-/// What ~Segment() does of one that was dropped, for one that nobody has held since before.
+/// Does what ~Segment() does for a segment that was dropped, for one that has had no holder since
+/// before.
 void SegmentFiles::end(std::uint64_t number) const {
   if (publisher_ != nullptr) publisher_->forget(number);
   remove_with_warning(segment_folder(number));

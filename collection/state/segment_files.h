@@ -1,4 +1,5 @@
-// The files of a collection but for its log: segments, their rows that are out, the manifest.
+// SegmentFiles are the files of a collection except for its log: segments, their rows that are out,
+// the manifest.
 #pragma once
 
 #include <cstdint>
@@ -19,39 +20,41 @@ namespace farvec::collection {
 /// Used by one thread at a time.
 class SegmentFiles {
  public:
-  /// `publisher` is told of segments that have ended before no manifest named them any more, and of
-  /// what the collection is; null: it is on no memory node, or for others to publish.
+  /// `publisher` is told of segments that have ended before manifests stopped naming them, and of
+  /// what the collection is. Null: the collection is on no memory node, or another process
+  /// publishes it.
   SegmentFiles(const std::filesystem::path& folder, const layout::CollectionManifest& manifest,
                std::shared_ptr<SegmentPublisher> publisher = nullptr);
 
   std::filesystem::path segment_folder(std::uint64_t number) const;
 
-  /// The segments of the manifest, those of `known` that are among them as they are. Throws Error
-  /// naming what is damaged.
+  /// Opens the segments of the manifest; those of `known` that are among them are kept. Throws
+  /// Error naming what is damaged.
   std::vector<View::Bulk> open(const SegmentAccess& access, const View& known = {});
-  /// What open() returned is the collection as memory nodes are to have it. Returns whether readers
-  /// find this state wherever they look for the collection: without nodes they do. Throws Error.
+  /// Publishes what open() returned to the memory nodes as the present collection. Returns whether
+  /// readers find this state wherever they look for the collection; without nodes they do. Throws
+  /// Error.
   bool publish(const View& view, const layout::CollectionManifest& manifest) const;
-  /// Removes what a killed process left: segments and files that the manifest does not name. A
-  /// warning where that cannot be done, and where there are files that farvec did not make, which
+  /// Removes what a killed process left: segments and files that the manifest does not name. It
+  /// warns where that cannot be done, and where there are files that farvec did not make, which
   /// stay. Returns a number above those of what stays: no segment can have theirs.
   std::uint64_t remove_strays() const;
 
-  /// Makes the view's segments, and what is out of them, outlive everything, together with
-  /// `manifest`'s other members but its revision, which is the next one. Memory nodes that can take
-  /// it have it when this returns. Then drops the segments that the view has no more, and their
-  /// files. Throws Error; then the former manifest holds, or, where the disk does not say so, this
-  /// one, and the files of both stay until a later call succeeds. Returns as publish().
+  /// Makes the view's segments, and their rows that are out, durable, together with `manifest`'s
+  /// other members except its revision, which is the next one. Memory nodes that can take it have
+  /// it when this returns. Then drops the segments that the view has no more, and their files.
+  /// Throws Error; then the former manifest holds, or, where the disk does not say so, this one,
+  /// and the files of both stay until a later call succeeds. Returns what publish() returns.
   bool save(const View& view, layout::CollectionManifest manifest);
 
  private:
   struct Saved {
     layout::SegmentEntry entry;
     std::weak_ptr<Segment> segment;
-    std::shared_ptr<const RowSet> out;  ///< that the entry's file has
+    std::shared_ptr<const RowSet> out;  ///< the set that the entry's file has
   };
 
-  /// A segment and the file of its rows that are out: number and version.
+  /// A segment and the file of its rows that are out, as number and version.
   using Name = std::pair<std::uint64_t, std::uint64_t>;
 
   bool is_stray(const std::string& name) const;
@@ -66,9 +69,9 @@ class SegmentFiles {
 
   const std::filesystem::path folder_;
   const std::shared_ptr<SegmentPublisher> publisher_;
-  std::uint64_t revision_;                         ///< of the newest manifest
-  std::map<std::uint64_t, Saved> saved_;           ///< what the manifest names, by number
-  std::map<Name, std::weak_ptr<Segment>> former_;  ///< what manifests before may have named
+  std::uint64_t revision_;                         ///< that of the newest manifest
+  std::map<std::uint64_t, Saved> saved_;           ///< what the manifest names, keyed by number
+  std::map<Name, std::weak_ptr<Segment>> former_;  ///< what earlier manifests may have named
 };
 
 }  // namespace farvec::collection

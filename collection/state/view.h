@@ -1,4 +1,5 @@
-// What a collection is at one moment: all that a search needs, and nothing of it changes.
+// A View is what a collection is at one moment: it has all that a search needs, and nothing of it
+// changes.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,12 @@
 
 namespace farvec::collection {
 
-/// Every live id lies in exactly one part of it, once.
+/// Every live id is in exactly one part of it, once.
 struct View {
   struct Fresh {
     std::shared_ptr<const Memtable> memtable;
-    std::uint32_t count = 0;            ///< of its rows; later ones came after this view
-    std::shared_ptr<const RowSet> out;  ///< of these, that are replaced or deleted
+    std::uint32_t count = 0;  ///< number of its rows in this view; later ones came after it
+    std::shared_ptr<const RowSet> out;  ///< rows among these that were replaced or deleted
 
     std::uint64_t live() const { return count - out->count(); }
   };
@@ -29,7 +30,7 @@ struct View {
     std::uint64_t live() const { return segment->rows() - out->count(); }
   };
 
-  std::uint64_t version = 0;     ///< of the last change in it
+  std::uint64_t version = 0;     ///< that of the last change in it
   std::vector<Fresh> memtables;  ///< the oldest first; only the last one still takes rows
   std::vector<Bulk> segments;    ///< ascending by number
 
@@ -43,19 +44,19 @@ struct View {
 
 using ViewPointer = std::shared_ptr<const View>;
 
-/// By its number, which is never given twice; null where the view has none of it.
+/// Finds a segment by its number, which is never given twice; null where the view does not have it.
 std::shared_ptr<Segment> find_segment(const View& view, std::uint64_t number);
 
 struct ViewSize {
   std::uint64_t live = 0;
-  std::uint64_t fresh = 0;          ///< of the live, in memtables
+  std::uint64_t fresh = 0;          ///< live rows in memtables
   std::uint64_t out = 0;            ///< rows of segments that are not live
-  std::uint64_t segment_bytes = 0;  ///< of all files of the segments
-  std::size_t dram_bytes = 0;       ///< of memtables, ids and rows that are out
+  std::uint64_t segment_bytes = 0;  ///< bytes of all files of the segments
+  std::size_t dram_bytes = 0;       ///< bytes of memtables, ids and rows that are out
 };
 ViewSize size_of(const View& view);
 
-/// The newest view. Shared by threads.
+/// The newest view. Threads share it.
 class CurrentView {
  public:
   explicit CurrentView(ViewPointer view) : view_(std::move(view)) {}
@@ -65,7 +66,7 @@ class CurrentView {
     return view_;
   }
   void set(ViewPointer view) {
-    // What the old view was the last to hold goes without the lock.
+    // What only the old view holds is released without the lock.
     const std::lock_guard lock(mutex_);
     view_.swap(view);
   }
