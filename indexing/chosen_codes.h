@@ -19,8 +19,8 @@ struct CodeWish {
   std::uint32_t usual = 2;             ///< the bits where nothing is odd about the data
 };
 
-/// The codes that were chosen. `why` is for the manifest, and is set where the reason is worth
-/// telling.
+/// A Chosen holds the codes that were chosen. `why` is for the manifest, and is set where the
+/// reason is worth telling.
 template <typename Codes>
 struct Chosen {
   Codes codes;

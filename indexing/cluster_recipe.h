@@ -23,30 +23,31 @@ std::uint32_t cluster_count(std::size_t rows, std::uint64_t rows_per_cluster);
 /// The ratio of clusters to vectors where the caller gives none. The number is SPANN's.
 inline constexpr double kHeadRatio = 0.16;
 
-/// How many clusters there are to be. At most one of the three members is given, the others are 0;
-/// without any of them it is kHeadRatio.
+/// A ClusterNumber says how many clusters there are to be. At most one of the three members is
+/// given, the others are 0; without any of them it is kHeadRatio.
 struct ClusterNumber {
   std::uint32_t clusters = 0;
   std::uint64_t bytes = 0;  ///< bytes of the vectors whose own cluster it is, on average
   double head_ratio = 0;    ///< clusters over vectors, at most 1
 
   bool is_said_once_at_most() const;
-  /// The defaults where the caller names no heads and no rule. A ratio, or nothing at all, asks for
-  /// many small clusters, which get `vectors` and `sptag`; a number or bytes ask for fewer and
-  /// larger ones, which get `means` and `fitted`.
+  /// Returns the defaults where the caller names no heads and no rule. A ratio, or nothing at all,
+  /// asks for many small clusters, which get `vectors` and `sptag`; a number or bytes ask for fewer
+  /// and larger ones, which get `means` and `fitted`.
   HeadKind heads() const;
   ClosureRule closure() const;
   /// Throws Error for a ratio out of range.
   std::uint32_t of(const VectorView& rows) const;
 };
 
-/// A sample of queries. Vectors are grouped by the clusters that it probes.
+/// A QuerySample is a sample of queries. Vectors are grouped by the clusters that it probes.
 struct QuerySample {
   VectorView queries;        ///< stored type
   std::uint32_t probe = 32;  ///< clusters that each of them probes
 };
 
-/// Finished clusters of the rows of a source, to be written in one layout or in several.
+/// BuiltClusters are finished clusters of the rows of a source, to be written in one layout or in
+/// several.
 struct BuiltClusters {
   Source source;  ///< its manifest says how the clusters were built
   cluster::Clustering clusters;
@@ -69,7 +70,7 @@ BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& op
 /// Bits per dimension of the codes of members, unless others are asked for.
 inline constexpr std::uint32_t kMemberCodeBits = 2;
 
-/// How built clusters are stored.
+/// A ClusterRecipe says how built clusters are stored.
 struct ClusterRecipe {
   layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped;
   bool record_checksum = false;

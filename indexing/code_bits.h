@@ -10,7 +10,7 @@
 
 namespace farvec::indexing {
 
-/// The bits of a graph's codes where neither the data nor the caller asks for more.
+/// Returns the bits of a graph's codes where neither the data nor the caller asks for more.
 std::uint32_t usual_code_bits(layout::LayoutKind layout);
 
 /// Returns the bits per dimension that were asked for; none where the data chooses; 0 for the

@@ -15,7 +15,8 @@
 
 namespace farvec::indexing {
 
-/// A finished graph over the rows of a source, to be written in one layout or in several.
+/// A BuiltGraph is a finished graph over the rows of a source, to be written in one layout or in
+/// several.
 struct BuiltGraph {
   Source source;  ///< its manifest says how the graph was built
   graph::Graph graph;
@@ -33,7 +34,7 @@ layout::GraphPart describe_graph(const graph::VamanaOptions& options);
 /// type or dimension. It needs the memory of graph::build_vamana().
 BuiltGraph build_graph(Source source, const graph::VamanaOptions& options);
 
-/// A graph over the rows of a source, and over others that go.
+/// A FormerGraph is a graph over the rows of a source, and over others that go.
 struct FormerGraph {
   graph::Graph graph;  ///< with an entry from which all of it is reachable; of any degree
   RowSet out;  ///< the vertices that go; the others are the rows of the source, in their order
@@ -43,7 +44,7 @@ struct FormerGraph {
 /// Everything else is the same for build_graph().
 BuiltGraph adopt_graph(Source source, FormerGraph former, const graph::VamanaOptions& options);
 
-/// How a built graph is stored.
+/// A GraphRecipe says how a built graph is stored.
 struct GraphRecipe {
   layout::LayoutKind layout = layout::LayoutKind::csr;  ///< any but slotted
   /// Bits per dimension: in DRAM 1 to 8, or 0 for the vectors themselves; for neighbours in records

@@ -11,14 +11,15 @@
 
 namespace farvec::indexing {
 
-/// Other homes for the same vectors in the same clusters, and what they save.
+/// A Regrouping gives other homes for the same vectors in the same clusters, and says what they
+/// save.
 struct Regrouping {
   std::vector<ClusterId> homes;       ///< homes[v] is that of vector v
   std::uint64_t requests_before = 0;  ///< counted probes, without what one query saves
   std::uint64_t requests_after = 0;
   std::size_t moved = 0;  ///< vectors with another home
 
-  /// The share of requests that is saved.
+  /// Returns the share of requests that is saved.
   double cut() const {
     if (requests_before == 0) return 0;
     return 1 - static_cast<double>(requests_after) / static_cast<double>(requests_before);

@@ -10,13 +10,14 @@
 
 namespace farvec::indexing {
 
-/// Where the vectors come from. The file is not read.
+/// A DatasetFile says where the vectors come from. The file is not read.
 struct DatasetFile {
   std::string path;
   std::string name;  ///< the data set's name in reports; empty: the file's folder or its stem
 };
 
-/// Rows and their manifest. The rows are borrowed and must outlive the build of the index.
+/// A Source holds rows and their manifest. The rows are borrowed and must outlive the build of the
+/// index.
 struct Source {
   layout::Manifest manifest;  ///< made by describe_source()
   VectorView rows;            ///< stored type

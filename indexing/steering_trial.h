@@ -13,7 +13,7 @@
 
 namespace farvec::indexing {
 
-/// What a trial searches. All of it is borrowed.
+/// A TrialGraph is what a trial searches. All of it is borrowed.
 struct TrialGraph {
   VectorView rows;  ///< stored type; row v is vertex v's
   AdjacencyView graph;
@@ -66,9 +66,9 @@ class SteeringTrial {
   std::vector<Query> queries_;
 };
 
-/// True when codes, with lists of 40 and of 100, lose at most the tolerance, or find what the
-/// vectors find with a `share` of the list: that is what few bits are known to cost (decisions 003
-/// and 013). Where the vectors find nearly all with the shortest list, codes may lose at most a
+/// Returns true when codes, with lists of 40 and of 100, lose at most the tolerance, or find what
+/// the vectors find with a `share` of the list: that is what few bits are known to cost (decisions
+/// 003 and 013). Where the vectors find nearly all with the shortest list, codes may lose at most a
 /// tenth there. by_codes(list) and by_vectors(list) return shares found.
 template <typename Codes, typename Vectors>
 bool codes_serve(const Codes& by_codes, const Vectors& by_vectors, double share) {

@@ -12,7 +12,7 @@
 
 namespace farvec::indexing {
 
-/// What an index of clusters holds.
+/// StoredClusters are what an index of clusters holds.
 struct StoredClusters {
   layout::Manifest manifest;  ///< without regions and placement
   dataset::VectorSet rows;    ///< stored type

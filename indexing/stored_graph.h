@@ -8,7 +8,7 @@
 
 namespace farvec::indexing {
 
-/// What the records of an index hold.
+/// A StoredGraph is what the records of an index hold.
 struct StoredGraph {
   layout::Manifest manifest;  ///< without regions and placement
   dataset::VectorSet rows;    ///< stored type
