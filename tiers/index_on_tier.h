@@ -36,7 +36,8 @@ class IndexOnTier {
   std::unique_ptr<const CoreSet> prepare(const search::SearchShape& shape) const {
     return tier_->prepare(index_, shape);
   }
-  /// What the searches of a shape keep in memory at most; none where only a disk has a budget.
+  /// Returns what the searches of a shape keep in memory at most; none where only a disk has a
+  /// budget.
   std::optional<std::size_t> memory_bytes(const search::SearchShape& shape) const;
 
   /// Returns how many searches a core should have in flight when the user does not say. Where it
@@ -44,7 +45,7 @@ class IndexOnTier {
   /// queries, and no more than leave the pool its share of the budget. `all.slots` is not read.
   std::uint32_t choose_slots(const search::SearchShape& all, VectorView queries,
                              const search::BatchParameters& parameters) const;
-  /// Whether choose_slots() measures, for about three seconds.
+  /// Says whether choose_slots() measures, for about three seconds.
   bool measures_slots() const { return manifest().is_slotted(); }
 
   /// The device behind the tier's name; a modelled one with all its parameters.

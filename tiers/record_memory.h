@@ -17,8 +17,8 @@ namespace farvec::tiers {
 
 using RegionSetPointer = std::shared_ptr<const transport::RegionSet>;
 
-/// Region 0 in each kind of memory. It is made when a tier first asks for it, and all tiers share
-/// it. Used by one thread at a time.
+/// A RecordMemory has region 0 in each kind of memory. It is made when a tier first asks for it,
+/// and all tiers share it. It is used by one thread at a time.
 class RecordMemory {
  public:
   virtual ~RecordMemory() = default;
@@ -35,13 +35,13 @@ class RecordMemory {
   /// Maps what is on a device that device::DeviceStore divides, read-only, and keeps it there as
   /// long as it is mapped. Throws Error when it is not there.
   virtual RegionSetPointer map_stored(const std::string& path) const = 0;
-  /// The directory of the index; null for bare bytes, which are no index.
+  /// Returns the directory of the index; null for bare bytes, which are no index.
   virtual const layout::IndexDirectory* directory() const { return nullptr; }
-  /// How the rest of the index is loaded.
+  /// Returns how the rest of the index is loaded.
   virtual layout::LoadOptions load_options() const { return {}; }
 };
 
-/// The records of an index directory, which must outlive it.
+/// IndexRecords are the records of an index directory, which must outlive it.
 class IndexRecords final : public RecordMemory {
  public:
   explicit IndexRecords(const layout::IndexDirectory& directory,

@@ -24,14 +24,15 @@
 
 namespace farvec::tiers {
 
-/// How a tier connects to memory nodes that it names itself.
+/// A RemoteAccess says how a tier connects to memory nodes that it names itself.
 struct RemoteAccess {
   rpc::TlsFiles tls = {};
   std::uint32_t cores = 1;             ///< cores that will read at once
   transport::VerbsTuning tuning = {};  ///< for verbs
 };
 
-/// What a tier is opened with. Everything it points to must outlive the tier and its cores.
+/// A TierContext is what a tier is opened with. Everything it points to must outlive the tier and
+/// its cores.
 struct TierContext {
   /// The index's records in this process, or bare bytes; null over `nodes`.
   RecordMemory* memory = nullptr;
@@ -47,7 +48,7 @@ struct TierContext {
   disk::DiskThread disk_thread = disk::DiskThread::any;
 };
 
-/// The cores of one shape, and what they share, which each of them keeps alive.
+/// A CoreSet has the cores of one shape, and what they share, which each of them keeps alive.
 class CoreSet {
  public:
   virtual ~CoreSet() = default;
@@ -82,8 +83,8 @@ class Tier {
   virtual std::shared_ptr<transport::Device> device() const { return nullptr; }
   /// Makes an endpoint for one core, over region 0. Throws Error. It may be called from any thread.
   virtual std::unique_ptr<transport::Endpoint> make_endpoint() const = 0;
-  /// The gap in bytes up to which one read is cheaper than two; none where a merged read might
-  /// reach over two memory nodes.
+  /// Returns the gap in bytes up to which one read is cheaper than two; none where a merged read
+  /// might reach over two memory nodes.
   virtual std::optional<std::uint32_t> merge_gap_bytes() const = 0;
 
   /// Returns what the searches of a shape keep in memory at most; none where only a disk has a
@@ -99,9 +100,9 @@ class Tier {
 
   /// False once the records can no longer be read, for good.
   virtual bool alive() const { return true; }
-  /// True when there is a newer index where this one came from.
+  /// Returns true when there is a newer index where this one came from.
   virtual bool superseded() const { return false; }
-  /// Empty where the records are in this process or on this machine.
+  /// Returns nothing where the records are in this process or on this machine.
   virtual std::vector<NodeSet::Member> memory_nodes() const { return {}; }
 
  protected:

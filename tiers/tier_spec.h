@@ -28,7 +28,7 @@ struct TierTraits {
   std::uint32_t bytes_per_request = 0;
 };
 
-/// One tier that was named. Immutable.
+/// A TierSpec is one tier that was named. It is immutable.
 class TierSpec {
  public:
   virtual ~TierSpec() = default;
@@ -36,15 +36,15 @@ class TierSpec {
   /// The text that parse_tier() takes; a preset has its name: "dram", "emulated:rdma".
   virtual std::string name() const = 0;
   virtual TierTraits traits() const = 0;
-  /// How memory nodes are to be read.
+  /// Returns how memory nodes are to be read.
   virtual ReadPath read_path() const { return {}; }
-  /// Whether the bytes belong to a memory node and come through a device, not by loads from a
+  /// Says whether the bytes belong to a memory node and come through a device, not by loads from a
   /// mapping.
   bool is_remote() const { return read_path().kind != ReadPathKind::mapped; }
   /// Makes a modelled device that several indexes share (TierContext::device); null where nothing
   /// is modelled.
   virtual std::shared_ptr<transport::Device> make_device() const { return nullptr; }
-  /// Called by Tier::open() alone. Throws Error when the tier cannot be opened.
+  /// Opens the tier; only Tier::open() calls it. Throws Error when the tier cannot be opened.
   virtual std::unique_ptr<Tier> open(const TierContext& context) const = 0;
 };
 

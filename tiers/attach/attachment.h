@@ -37,12 +37,12 @@ class Attachment {
 
   /// The manifest has no regions where a collection's catalogue is attached.
   const layout::Manifest& manifest() const { return manifest_; }
-  /// The bytes of the file that the node holds beside a segment's index, or as a catalogue; 0:
-  /// none. The file is the region after the manifest's.
+  /// Returns the bytes of the file that the node holds beside a segment's index, or as a catalogue;
+  /// 0: none. The file is the region after the manifest's.
   std::uint64_t file_bytes() const { return file_bytes_; }
-  /// The node's number in the manifest's placement; 0 without one.
+  /// Returns the node's number in the manifest's placement; 0 without one.
   std::uint32_t node() const { return node_; }
-  /// Differs between two publications of the node.
+  /// Returns a number that differs between two publications of the node.
   std::uint64_t generation() const { return generation_; }
   /// RegionId i is the node's share of the manifest's region i, header included. Mapped read-only;
   /// null when they are read through a device.

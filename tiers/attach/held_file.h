@@ -17,7 +17,7 @@ struct HeldFile {
   HugeBuffer bytes;           ///< not compared with anything
 };
 
-/// What to read.
+/// A HeldFileRequest says what to read.
 struct HeldFileRequest {
   std::optional<std::uint64_t> bytes = {};  ///< the length that it must have; none: whatever it has
   /// Called with the number of bytes that have come; may be empty. An exception from it ends the

@@ -27,7 +27,7 @@ struct Liveness {
   std::atomic<std::chrono::steady_clock::duration> lease_end{};
 };
 
-/// What an attach call gave. The grant socket hangs up when the node dies.
+/// A HeldLease is what an attach call gave. The grant socket hangs up when the node dies.
 struct HeldLease {
   std::shared_ptr<memory_node::v1::MemoryNode::Stub> stub;
   std::string id;
@@ -49,7 +49,7 @@ class LeaseKeeper {
   using Clock = std::chrono::steady_clock;
 
   void run();
-  /// False when the node no longer knows the lease.
+  /// Returns false when the node no longer knows the lease.
   bool renew();
   void held_since(Clock::time_point asked);
 

@@ -14,7 +14,7 @@
 
 namespace farvec::tiers {
 
-/// What a writer asks for besides the node.
+/// A LogWriting is what a writer asks for besides the node.
 struct LogWriting {
   /// The epoch is to be greater than this one too, at most 2^62. For a log on several nodes, it is
   /// the newest that any of them tells.
@@ -49,11 +49,12 @@ class LogAttachment {
   bool draining() const;
 
   std::uint64_t bytes() const { return bytes_; }
-  /// The generation of the node's memory for the log. Another generation is another log, of zeros.
+  /// Returns the generation of the node's memory for the log. Another generation is another log, of
+  /// zeros.
   std::uint64_t generation() const { return generation_; }
-  /// For writing, this writer's epoch, greater than all that the node gave before. It belongs into
-  /// what is written, so that readers can tell. For reading, the epoch of the newest writer when
-  /// this attached, 0 when there had been none.
+  /// Returns, for writing, this writer's epoch, greater than all that the node gave before. It
+  /// belongs into what is written, so that readers can tell. For reading it is the epoch of the
+  /// newest writer when this attached, 0 when there had been none.
   std::uint64_t epoch() const { return epoch_; }
 
   /// Makes an endpoint for one thread. CHECKs that the log was attached for reading. Through a

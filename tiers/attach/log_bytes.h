@@ -15,8 +15,8 @@
 
 namespace farvec::tiers {
 
-/// Used by one thread at a time. Every call throws UnreachableError naming the node when it does
-/// not answer in time; after that no call succeeds any more.
+/// LogBytes are used by one thread at a time. Every call throws UnreachableError naming the node
+/// when it does not answer in time; after that no call succeeds any more.
 class LogBytes {
  public:
   /// Connects. `writes` is null for reading only. Throws what LogAttachment::make_endpoint()

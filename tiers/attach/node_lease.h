@@ -15,7 +15,7 @@
 
 namespace farvec::tiers {
 
-/// The call that asks for a lease.
+/// A LeaseCall is the call that asks for a lease.
 struct LeaseCall {
   using Response = memory_node::v1::AttachResponse;
 
@@ -27,7 +27,8 @@ struct LeaseCall {
   std::chrono::milliseconds taken_wait{0};
 };
 
-/// What a node granted. The node takes the lease back when the grant's socket closes.
+/// A NodeLease is what a node granted. The node takes the lease back when the grant's socket
+/// closes.
 struct NodeLease {
   HeldLease lease;  ///< with the grant's socket, where regions are mapped
   memory_node::v1::AttachResponse response;

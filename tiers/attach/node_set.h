@@ -55,12 +55,12 @@ class NodeSet {
   /// False once no node is attached; never true again.
   bool alive() const;
   const layout::Manifest& manifest() const { return *manifest_; }
-  /// Differs between two publications of the nodes.
+  /// Returns a number that differs between two publications of the nodes.
   std::uint64_t generation() const { return generation_; }
-  /// True when every node that is attached has published another index since. Whether these are one
-  /// index is known when another set attaches them.
+  /// Returns true when every node that is attached has published another index since. Whether these
+  /// are one index is known when another set attaches them.
   bool superseded() const;
-  /// The regions in one piece, for an index on one node that is mapped; null otherwise.
+  /// Returns the regions in one piece, for an index on one node that is mapped; null otherwise.
   std::shared_ptr<const transport::RegionSet> regions() const;
 
   /// Makes an endpoint for one core, over the whole regions; it must not outlive the set. Throws

@@ -54,7 +54,8 @@ class PlacedEndpoint final : public transport::Endpoint {
     std::vector<transport::ReadRequest> batch;  ///< to be posted
   };
 
-  /// A read on its way. Its number times kTokensApart is its token in the endpoint below.
+  /// A Flight is a read on its way. Its number times kTokensApart is its token in the endpoint
+  /// below.
   struct Flight {
     transport::ReadRequest read;  ///< in its original form
     std::uint64_t offset = 0;     ///< in the node's region
@@ -64,7 +65,7 @@ class PlacedEndpoint final : public transport::Endpoint {
     bool used = false;
   };
 
-  /// The number that stands in Flight::node when no node owes the read.
+  /// Returns the number that stands in Flight::node when no node owes the read.
   std::uint32_t nobody() const { return static_cast<std::uint32_t>(nodes_.size()); }
   Status find_extents(std::span<const transport::ReadRequest> reads);
   void send(std::uint32_t flight);
@@ -80,7 +81,7 @@ class PlacedEndpoint final : public transport::Endpoint {
   void install(std::uint32_t node, std::unique_ptr<transport::Endpoint> endpoint);
   void refresh_coverage();
   double count_coverage() const;
-  /// For the log: how much of the index can still be read without the nodes that are lost.
+  /// Says, for the log, how much of the index can still be read without the nodes that are lost.
   std::string what_is_left() const;
 
   const layout::Placement& placement_;

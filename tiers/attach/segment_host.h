@@ -24,7 +24,7 @@ namespace farvec::tiers {
 /// stop().
 class SegmentHost {
  public:
-  /// Distinguishes a segment's bytes from others.
+  /// Contents distinguish a segment's bytes from others.
   struct Contents {
     std::uint64_t index = 0;  ///< layout::manifest_checksum()
     std::uint64_t ids = 0;    ///< XXH3-64 of the file
@@ -34,7 +34,7 @@ class SegmentHost {
   /// What the node holds, by segment number.
   using Held = std::map<std::uint64_t, Contents>;
 
-  /// A segment in files, which the node sees under the same path.
+  /// SegmentFiles are a segment in files, which the node sees under the same path.
   struct SegmentFiles {
     std::filesystem::path index;  ///< directory
     std::uint64_t index_bytes = 0;
@@ -44,7 +44,7 @@ class SegmentHost {
 
     bool operator==(const SegmentFiles&) const = default;
   };
-  /// A catalogue in a file, which the node sees under the same path.
+  /// A CatalogueFile is a catalogue in a file, which the node sees under the same path.
   struct CatalogueFile {
     std::string name;  ///< the collection's name
     std::uint64_t revision = 0;
@@ -52,7 +52,7 @@ class SegmentHost {
     std::uint64_t bytes = 0;
     std::uint64_t checksum = 0;  ///< XXH3-64
   };
-  /// A catalogue that the node holds.
+  /// A HeldCatalogue is a catalogue that the node holds.
   struct HeldCatalogue {
     std::uint64_t collection = 0;
     std::string name;
