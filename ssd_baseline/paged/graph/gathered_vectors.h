@@ -10,7 +10,7 @@
 
 namespace farvec::paged {
 
-/// It belongs to one fiber, and grows to the size of the largest selection.
+/// GatheredVectors belong to one fiber, and grow to the size of the largest selection.
 class GatheredVectors {
  public:
   struct Entry {

@@ -27,7 +27,7 @@ struct LeastBuffer {
 std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole, const LeastBuffer& least,
                            std::string_view option);
 
-/// Whether `path` is an HNSW graph on pages.
+/// Says whether `path` is an HNSW graph on pages.
 bool is_hnsw(const std::string& path);
 /// Throws Error that says what the path is, when it is not such a graph.
 void require_hnsw(const std::string& path);

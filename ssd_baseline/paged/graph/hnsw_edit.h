@@ -16,7 +16,7 @@ namespace farvec::paged {
 Result<layout::HnswState> edited_state(const PageEditor& editor, std::size_t meta_page);
 Status write_state(PageEditor& editor, std::size_t meta_page, const layout::HnswState& state);
 
-/// A vertex on a page in the pins of an update.
+/// A PinnedVertex is a vertex on a page in the pins of an update.
 struct PinnedVertex {
   std::size_t page = 0;
   std::uint16_t slot = 0;
@@ -40,7 +40,7 @@ Status patch_places(PageEditor& editor, const PinnedVertex& at, std::uint32_t of
 /// Takes a vertex off its page.
 Status erase_vertex(PageEditor& editor, const PinnedVertex& at, const layout::HnswVertex& vertex);
 
-/// A page in the pins of an update, and its number.
+/// A PinnedPage is a page in the pins of an update, and its number.
 struct PinnedPage {
   std::size_t page = 0;
   PageNumber number = 0;

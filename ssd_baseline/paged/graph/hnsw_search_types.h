@@ -29,7 +29,7 @@ struct HnswReadOptions {
   std::uint32_t min_complete = 6;
 };
 
-/// The counts of one layer.
+/// HnswLayerCounts are the counts of one layer.
 struct HnswLayerCounts {
   std::uint64_t visited = 0;    ///< vertices whose distance to the query was asked for
   std::uint64_t expanded = 0;   ///< vertices whose neighbours were read

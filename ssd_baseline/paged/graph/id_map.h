@@ -10,7 +10,7 @@
 
 namespace farvec::paged {
 
-/// The place of an id, and the leaf that has it.
+/// An IdEntry is the place of an id, and the leaf that has it.
 struct IdEntry {
   PageNumber leaf = layout::kNoPage;  ///< none: no id near it was ever inserted
   layout::HnswPlace place;            ///< empty: the id is not in the graph
@@ -26,7 +26,7 @@ class IdMap {
 
   const layout::IdMapShape& shape() const { return shape_; }
 
-  /// To be called inside a fiber. data_loss when a page on the way is not one of the map.
+  /// Must be called inside a fiber. data_loss when a page on the way is not one of the map.
   Result<IdEntry> find(NodeId id, Ticks deadline, FetchCounts& counts);
 
   /// To be called inside a fiber: does what find() does, and makes the leaf if there is none, in

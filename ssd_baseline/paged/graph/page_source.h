@@ -69,14 +69,14 @@ class VertexReader {
   std::vector<std::uint32_t> begins_;  ///< the begin of each page's run in order_
 };
 
-/// A graph::LayerSource of one search. It counts per layer what the search costs.
+/// A PageSource is a graph::LayerSource of one search. It counts per layer what the search costs.
 class PageSource {
  public:
   PageSource(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswReadOptions& options,
              HnswCounts& counts)
       : reader_(hnsw, fetcher, options), counts_(counts) {}
 
-  /// To be called before each search. The query must stay where it is until the search ends.
+  /// Must be called before each search. The query must stay where it is until the search ends.
   /// Candidates' ids are the vertices' xor `salt`: see graph::tie_salt().
   void begin(const std::byte* query, Ticks deadline, NodeId salt = 0) {
     query_ = query;
@@ -85,10 +85,10 @@ class PageSource {
     lost_ = false;
   }
 
-  /// Whether a vacuum may be the reason that a search since begin() found `found` vertices where it
-  /// wanted `wanted`. That is so when it met a vertex that was taken away between its score and its
-  /// neighbours, and found less than half of what it wanted. The vertices beyond such a vertex are
-  /// reached again from the entry.
+  /// Says whether a vacuum may be the reason that a search since begin() found `found` vertices
+  /// where it wanted `wanted`. That is so when it met a vertex that was taken away between its
+  /// score and its neighbours, and found less than half of what it wanted. The vertices beyond such
+  /// a vertex are reached again from the entry.
   bool starved(std::size_t found, std::uint64_t wanted) const {
     return lost_ && 2 * found < wanted;
   }
@@ -113,7 +113,7 @@ class PageSource {
 /// layer. It does not do that this many times in a row.
 inline constexpr int kWalkAttempts = 8;
 
-/// What a search needs to begin.
+/// An EntryPoint is what a search needs to begin.
 struct EntryPoint {
   const PagedHnsw& hnsw;
   Ticks deadline = 0;

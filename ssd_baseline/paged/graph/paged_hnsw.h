@@ -21,8 +21,8 @@
 
 namespace farvec::paged {
 
-/// What a new graph is. All vectors that go in are in `type`, the stored type of the metric
-/// (distance::stored_type(); cosine: normalised by distance::to_stored()).
+/// An HnswConfig says what a new graph is. All vectors that go in are in `type`, the stored type of
+/// the metric (distance::stored_type(); cosine: normalised by distance::to_stored()).
 struct HnswConfig {
   std::uint32_t dimension = 0;
   ElementType type = ElementType::f32;
@@ -37,7 +37,7 @@ struct HnswConfig {
 /// vertex does not fit on a page; then it names the page size on which it fits.
 graph::LevelRule hnsw_level_rule(const HnswConfig& config, std::uint32_t page_bytes);
 
-/// The order of rows on pages.
+/// An HnswPageOrder is the order of rows on pages.
 struct HnswPageOrder {
   std::span<const NodeId> rows;  ///< every row once; empty: 0, 1, 2, ...
   /// Ascending places in `rows` at which a page begins, 0 first; a page also begins wherever the
@@ -48,7 +48,7 @@ struct HnswPageOrder {
   std::span<const std::uint32_t> partitions;
 };
 
-/// What is laid out. All of it must outlive create().
+/// HnswContents are what is laid out. All of it must outlive create().
 struct HnswContents {
   VectorView data;              ///< rows of the stored type
   std::span<const NodeId> ids;  ///< one for each row, all different; empty: 0, 1, 2, ...
@@ -85,9 +85,9 @@ class PagedHnsw {
   const layout::HnswShape& shape() const { return shape_; }
   const HnswConfig& config() const { return config_; }
   graph::LevelRule levels() const { return {config_.seed, config_.m, shape_.max_level}; }
-  /// The number of pages that one insert changes at most.
+  /// Returns the number of pages that one insert changes at most.
   std::size_t change_pages() const { return most_change_pages(shape_, config_.ef_construction); }
-  /// The buffer's budget, shared by all changes of pages.
+  /// Returns the buffer's budget, shared by all changes of pages.
   PinBudget& pin_budget() { return pin_budget_; }
   /// Returns the distance between two stored vectors.
   float distance(const void* a, const void* b) const { return pair_(a, b, shape_.dimension); }

@@ -34,7 +34,7 @@ class PinnedPages {
   void add(PagePin pin) { pins_.push_back(std::move(pin)); }
   PagePin release(PageNumber page);
 
-  /// The place of a pinned page in the pins.
+  /// Returns the place of a pinned page in the pins.
   std::size_t index(PageNumber page) const;
 
   const PagePin& at(PageNumber page) const { return pins_[index(page)]; }

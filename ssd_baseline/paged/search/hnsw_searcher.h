@@ -28,7 +28,7 @@ class HnswSearcher {
     Ticks deadline = coroutines::kNoDeadline;
   };
 
-  /// To be called inside a fiber. It suspends for pages. Afterwards found() is the answer: `list`
+  /// Must be called inside a fiber. It suspends for pages. Afterwards found() is the answer: `list`
   /// vertices or as many as the graph has, nearest first, equal distances by the smaller id, none
   /// of them deleted before the search began. Deleted vertices that no vacuum has taken away yet
   /// steer the search and take no places in the list: counts() say how many vertices it has
@@ -39,7 +39,7 @@ class HnswSearcher {
   /// Candidate::id is the caller's id. The span is valid until the next search.
   std::span<const graph::Candidate> found() const { return scratch_.found(); }
 
-  /// The counts of all searches since the caller cleared them.
+  /// Returns the counts of all searches since the caller cleared them.
   HnswCounts& counts() { return counts_; }
   std::size_t dram_bytes() const { return scratch_.dram_bytes() + source_.dram_bytes(); }
 

@@ -26,7 +26,7 @@ struct FrameClaim {
   Frame* frame = nullptr;
 };
 
-/// How the search for a page's frame ended.
+/// A FrameLook says how the search for a page's frame ended.
 struct FrameLook {
   enum class Outcome : std::uint8_t {
     absent,    ///< in no frame

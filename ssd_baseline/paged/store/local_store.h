@@ -50,7 +50,8 @@ class LocalPageStore final : public PageStore {
   void set_recovery(const StoreRecovery& recovery) { recovery_ = recovery; }
 
  private:
-  /// What an update needs besides its pages. It is used for one update after another.
+  /// An UpdateScratch is what an update needs besides its pages. It is used for one update after
+  /// another.
   struct UpdateScratch {
     explicit UpdateScratch(std::uint32_t page_bytes) : editor(page_bytes) {}
     UpdateEditor editor;

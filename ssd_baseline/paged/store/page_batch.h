@@ -11,8 +11,8 @@
 
 namespace farvec::paged {
 
-/// Several pages that one fiber asked for at once. It may be used again any number of times, and
-/// allocates nothing after the constructor.
+/// A PageBatch holds several pages that one fiber asked for at once. It may be used again any
+/// number of times, and allocates nothing after the constructor.
 class PageBatch {
  public:
   PageBatch(PageFetcher& fetcher, std::size_t capacity);
@@ -41,7 +41,7 @@ class PageBatch {
   };
   bool take(Ready& ready);
 
-  /// How many were not taken yet.
+  /// Returns how many were not taken yet.
   std::size_t left() const;
 
   /// To be called inside a fiber: suspends until `least` pages (or all that are left, if fewer) are

@@ -12,7 +12,8 @@
 
 namespace farvec::paged {
 
-/// What one caller's pages cost. Callers add these up in any way they need (per layer of a graph).
+/// FetchCounts say what one caller's pages cost. Callers add these up in any way they need (per
+/// layer of a graph).
 struct FetchCounts {
   std::uint64_t asked = 0;   ///< pages that were asked for
   std::uint64_t hits = 0;    ///< pages that were in the buffer
@@ -37,7 +38,7 @@ class PageFetcher {
 
   PageStore& store();
   coroutines::Scheduler& scheduler();
-  /// To be called by the scheduler's poller. True when there was something to do.
+  /// Must be called by the scheduler's poller. True when there was something to do.
   bool poll();
 
   /// To be called inside a fiber: returns the page, which is read if it must be. data_loss when its

@@ -34,7 +34,7 @@ struct Linked {
   }
 };
 
-/// A fiber that waits for pages. It is woken when as many are ready as it wants.
+/// A PageWaiter is a fiber that waits for pages. It is woken when as many are ready as it wants.
 struct PageWaiter {
   coroutines::Fiber* fiber = nullptr;
   Linked ready;
@@ -42,8 +42,8 @@ struct PageWaiter {
   std::size_t wanted = 0;
 };
 
-/// One page for one caller. It is first in the list of a read or in that of foreign reads, and then
-/// in the list of ready pages.
+/// A PageWait is one page for one caller. It is first in the list of a read or in that of foreign
+/// reads, and then in the list of ready pages.
 struct PageWait : Linked {
   Frame* frame = nullptr;  ///< one of its pins is the caller's
   PageWaiter* waiter = nullptr;
@@ -57,7 +57,8 @@ inline void become_ready(PageWait& wait) {
   ++waiter.ready_count;
 }
 
-/// A read of this core. It has a pin of its own until the disk has given the memory back.
+/// A PageRead is a read of this core. It has a pin of its own until the disk has given the memory
+/// back.
 struct PageRead {
   Frame* frame = nullptr;
   bool ended = false;  ///< its deadline has passed; the disk still has the memory

@@ -90,7 +90,7 @@ struct PageStoreOptions {
   wal::LogOptions log;                              ///< its folder is the store's
 };
 
-/// What open() found and did.
+/// A StoreRecovery says what open() found and did.
 struct StoreRecovery {
   std::uint64_t records = 0;     ///< records of the log, applied now or before
   std::uint64_t log_bytes = 0;   ///< bytes that were read
@@ -137,14 +137,14 @@ class PageStore {
   /// Recovers: redoes the log from the last checkpoint. Throws Error with the file, the place and
   /// what to do when bytes are damaged, of another version, or in use by another process.
   static std::unique_ptr<PageStore> open(const PageStoreOptions& options);
-  /// Whether the folder holds a store.
+  /// Says whether the folder holds a store.
   static bool is_store(const std::filesystem::path& folder);
-  /// The bytes of the folder's pages; 0 when it holds no store.
+  /// Returns the bytes of the folder's pages; 0 when it holds no store.
   static std::uint64_t stored_bytes(const std::filesystem::path& folder);
   virtual ~PageStore() = default;  ///< makes a checkpoint, if nothing has failed
 
   virtual std::uint32_t page_bytes() const = 0;
-  /// The number of pages that exist: numbers below it have been made.
+  /// Returns the number of pages that exist: numbers below it have been made.
   virtual PageNumber pages() const = 0;
   virtual std::size_t frames() const = 0;
   virtual const StoreRecovery& recovery() const = 0;
@@ -174,7 +174,7 @@ class PageStore {
  protected:
   friend class PageFetcher;
   friend class PageBatch;
-  /// The state that the fetchers share with the store.
+  /// Returns the state that the fetchers share with the store.
   virtual StoreState& state() = 0;
   static PagePin make_pin(PageStore& store, Frame& frame) { return {store, frame}; }
 };

@@ -15,7 +15,7 @@ namespace farvec::paged {
 
 inline constexpr std::uint32_t kNoFrame = 0xffffffff;
 
-/// What the store knows of a page that exists.
+/// A PageEntry says what the store knows of a page that exists.
 struct PageEntry {
   std::atomic<std::uint32_t> frame = kNoFrame;
   /// One more than a position at or before a record that holds the whole page (an image, an init);

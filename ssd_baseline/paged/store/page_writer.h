@@ -38,7 +38,7 @@ class PageWriter {
   Status reserve(std::size_t frames);
   void settle(std::size_t frames);
 
-  /// Called by a thread that needs a frame and found only dirty ones.
+  /// Tells the writer that a thread needs a frame and found only dirty ones.
   void want_frames();
   /// From now on a checkpoint is made after this many bytes of log; before, only when one is asked
   /// for: what recovery has not redone yet must stay in the log.

@@ -33,7 +33,7 @@ class RedoReader {
   /// Returns the first page of the queue, which must not be empty, and waits for it. Throws Error
   /// when the disk does not give its bytes.
   Taken take();
-  /// The number of the page that take() returns next.
+  /// Returns the number of the page that take() returns next.
   PageNumber next() const { return ring_[first_].page; }
   std::size_t size() const { return size_; }
 

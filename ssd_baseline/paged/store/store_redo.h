@@ -32,7 +32,7 @@ class StoreRedo {
   const StoreRecovery& found() const { return found_; }
 
  private:
-  /// The last record that holds a whole page.
+  /// A WholePage is the last record that holds a whole page.
   struct WholePage {
     wal::Position begin = 0;
     bool image = false;

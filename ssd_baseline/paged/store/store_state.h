@@ -13,7 +13,7 @@
 
 namespace farvec::paged {
 
-/// The first error that ended changes. It is set once, and read by any thread.
+/// A StoreFailure is the first error that ended changes. It is set once, and read by any thread.
 class StoreFailure {
  public:
   void set(Status status) {

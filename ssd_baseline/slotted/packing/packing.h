@@ -21,7 +21,7 @@ std::string_view to_string(PackingKind kind);
 /// Throws Error naming the accepted words.
 PackingKind parse_packing_kind(std::string_view text);
 
-/// What is packed. It is borrowed from a build.
+/// A PackingInput is what is packed. It is borrowed from a build.
 struct PackingInput {
   AdjacencyView graph;
   const layout::RecordCosts& costs;
@@ -37,8 +37,8 @@ struct PackingInput {
 /// WorkInterrupted.
 layout::PagePlan pack_records(PackingKind kind, const PackingInput& input);
 
-/// Counts of pairs of affine vertices. A pair is counted once, whether it stands at one of its
-/// vertices or at both.
+/// AffinePairs are counts of pairs of affine vertices. A pair is counted once, whether it stands at
+/// one of its vertices or at both.
 struct AffinePairs {
   std::uint64_t all = 0;
   std::uint64_t together = 0;  ///< pairs in one page

@@ -14,7 +14,7 @@ namespace farvec::slotted {
 
 inline constexpr std::uint32_t kMostPartitionNodes = 256;
 
-/// What is packed. It is borrowed from a build.
+/// A PartitionInput is what is packed. It is borrowed from a build.
 struct PartitionInput {
   AdjacencyView graph;  ///< the lowest layer
   const layout::RecordCosts& costs;
@@ -23,8 +23,9 @@ struct PartitionInput {
   unsigned threads = 0;  ///< see resolve_threads(); the plan does not depend on it
 };
 
-/// Vertices in pages, and pages in partitions. A page belongs to one partition; the pages of a
-/// partition follow each other, and partitions are numbered from 0 in the order of their pages.
+/// A PartitionPlan puts vertices into pages, and pages into partitions. A page belongs to one
+/// partition; the pages of a partition follow each other, and partitions are numbered from 0 in the
+/// order of their pages.
 struct PartitionPlan {
   layout::PagePlan pages;                 ///< without colors
   std::vector<std::uint32_t> partitions;  ///< the partition of each page

@@ -10,8 +10,8 @@
 
 namespace farvec::slotted {
 
-/// A page to read into a buffer. The disk owns the destination until the sink is told that it does
-/// not.
+/// A PageRequest is a page to read into a buffer. The disk owns the destination until the sink is
+/// told that it does not.
 struct PageRequest {
   std::uint32_t ticket = 0;  ///< the sink's number for it; the sink gets it back
   std::uint32_t page = 0;

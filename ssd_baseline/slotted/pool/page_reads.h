@@ -54,7 +54,7 @@ class PageReads final : public PageSink {
   static std::size_t buffer_bytes(const PageReadsOptions& options) {
     return std::size_t{options.buffers} * options.page_bytes;
   }
-  /// The memory that pages are read into; for registering it with a disk.
+  /// Returns the memory that pages are read into; for registering it with a disk.
   std::span<std::byte> buffers() { return memory_.span(); }
   std::size_t unused() const { return unused_.size(); }
   std::uint32_t under_way() const {
@@ -173,7 +173,7 @@ class PageReads final : public PageSink {
   }
 
  private:
-  /// A record that a page brings, and the slot that was claimed for it.
+  /// A Target is a record that a page brings, and the slot that was claimed for it.
   struct Target {
     NodeId id;
     std::uint32_t slot;

@@ -16,14 +16,15 @@ namespace farvec::slotted {
 inline constexpr std::uint32_t kNoSlot = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint32_t kNoPage = std::numeric_limits<std::uint32_t>::max();
 
-/// Where a record is, as far as can be seen without a lock. It may have changed since.
+/// A RecordPlace says where a record is, as far as can be seen without a lock. It may have changed
+/// since.
 struct RecordPlace {
   enum class State : std::uint8_t { absent, loading, resident };
   State state = State::absent;
   std::uint32_t page = kNoPage;  ///< known when the record is absent; in a pool of pages always
 };
 
-/// A slot that the caller must fill() or release(), or the reason why there is none.
+/// A SlotClaim is a slot that the caller must fill() or release(), or the reason why there is none.
 struct SlotClaim {
   enum class Outcome : std::uint8_t {
     claimed,

@@ -49,7 +49,7 @@ class RecordPool {
     for (std::size_t s = 0; s < slots_; ++s) new (memory_.data() + s * stride_) Slot;
   }
 
-  /// The bytes of a budget that a slot takes.
+  /// Returns the bytes of a budget that a slot takes.
   static std::size_t slot_bytes(std::uint32_t max_record_bytes) {
     return round_up(sizeof(Slot) + max_record_bytes, alignof(Slot));
   }
@@ -160,7 +160,7 @@ class RecordPool {
     return reinterpret_cast<std::byte*>(&slot) + sizeof(Slot);
   }
 
-  /// Relaxed, because it is only a hint.
+  /// Returns true in the hand's first round. Relaxed, because it is only a hint.
   bool first_round() const { return hand_.load(std::memory_order_relaxed) < slots_; }
 
   SlotClaim advance_hand(std::uint32_t steps) {

@@ -97,7 +97,7 @@ class RecordReader {
   static constexpr std::uint32_t kDemandTries = 8;
   static constexpr std::uint32_t kPrefetchSteps = 16;
 
-  /// A record that a lane has asked for and not seen yet.
+  /// An Open is a record that a lane has asked for and not seen yet.
   struct Open {
     NodeId id;
     std::uint32_t ticket = kNoSlot;  ///< that of the page that brings it

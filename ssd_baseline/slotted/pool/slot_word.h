@@ -7,9 +7,10 @@
 
 namespace farvec::slotted {
 
-/// Free -> Locked -> Occupied <-> Marked -> Locked -> ... The thread that has made it Locked owns
-/// the slot until it publishes or frees it. Readers pin a slot that is Occupied or Marked, and only
-/// a Marked slot without pins can be locked again. Safe for any number of threads.
+/// A SlotWord goes through these states: Free -> Locked -> Occupied <-> Marked -> Locked -> ... The
+/// thread that has made it Locked owns the slot until it publishes or frees it. Readers pin a slot
+/// that is Occupied or Marked, and only a Marked slot without pins can be locked again. Safe for
+/// any number of threads.
 class SlotWord {
  public:
   enum class State : std::uint32_t { free = 0, locked = 1, occupied = 2, marked = 3 };
@@ -72,7 +73,7 @@ class SlotWord {
   static std::uint32_t word_of(State state, std::uint32_t pins) {
     return static_cast<std::uint32_t>(state) << kStateShift | pins;
   }
-  /// Acquire: pairs with unpin() and set_free().
+  /// Locks the slot if its word is `expected`. Acquire: pairs with unpin() and set_free().
   bool lock(std::uint32_t& expected) {
     return word_.compare_exchange_strong(expected, word_of(State::locked, 0),
                                          std::memory_order_acquire, std::memory_order_relaxed);

@@ -16,7 +16,7 @@
 
 namespace farvec::slotted {
 
-/// One query, ready to be compared with codes.
+/// A PreparedQuery is one query, ready to be compared with codes.
 struct PreparedQuery {
   quantization::SplitQuery split;  ///< only `code` is used where the records hold vectors
   const std::byte* vector = nullptr;
@@ -68,7 +68,7 @@ class SlottedIndex {
     return kernel_(query.vector, vector, parts_.dimension);
   }
 
-  /// The bytes of the region on the disk, header included.
+  /// Returns the bytes of the region on the disk, header included.
   std::uint64_t region_bytes() const { return parts_.geometry.region_bytes(); }
   /// 0, because every pool knows where its own records are.
   std::size_t location_bytes() const { return 0; }
@@ -90,7 +90,7 @@ class SlottedIndex {
 SlottedIndex load_slotted_index(const layout::IndexDirectory& directory,
                                 const layout::LoadOptions& options = {});
 
-/// A graph::NodeScorer for one query.
+/// A SlottedScorer is a graph::NodeScorer for one query.
 struct SlottedScorer {
   const SlottedIndex& index;
   const PreparedQuery& query;
@@ -104,8 +104,8 @@ struct SlottedScorer {
   }
 };
 
-/// The vertices from which a search of the whole graph starts: the entry of the graph, and the
-/// nearest that the graph of entries has.
+/// A SearchStart holds the vertices from which a search of the whole graph starts: the entry of the
+/// graph, and the nearest that the graph of entries has.
 struct SearchStart {
   static constexpr std::uint32_t kMostFound = 10;
 

@@ -30,7 +30,7 @@ class SlottedSource {
         page_search_(options.page_search),
         neighbors_(geometry.scratch_ids()) {}
 
-  /// To be called before each search.
+  /// Must be called before each search.
   void begin(Ticks deadline) {
     deadline_ = deadline;
     before_ = reader_.counts(lane_);

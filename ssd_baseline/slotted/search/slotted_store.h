@@ -60,7 +60,8 @@ constexpr std::uint32_t reranked(std::uint32_t k, std::uint32_t list) {
   return std::min(2 * k, list);
 }
 
-/// Bytes in DRAM, all cores together. The page cache is not part of any of them.
+/// A MemoryPlan counts bytes in DRAM, all cores together. The page cache is not part of any of
+/// them.
 struct MemoryPlan {
   std::size_t codes = 0;
   std::size_t entries = 0;   ///< the graph that finds where searches start
@@ -92,7 +93,7 @@ class SlottedStore {
   /// The number of reads of vectors that it may have under way besides; 0 when nothing is ranked
   /// again.
   static std::uint32_t vector_reads_per_core(const SlottedSearchOptions& options);
-  /// The sum of both.
+  /// Returns the sum of both.
   static std::uint32_t reads_per_core(const SlottedSearchOptions& options) {
     return buffers_per_core(options) + vector_reads_per_core(options);
   }

@@ -46,18 +46,18 @@ class VectorReader {
   VectorReader& operator=(const VectorReader&) = delete;
 
   static constexpr std::uint32_t kLargestBlock = 4096;
-  /// The bytes that a vector takes with the blocks around it, at most.
+  /// Returns the bytes that a vector takes with the blocks around it, at most.
   static constexpr std::size_t buffer_bytes(std::uint32_t vector_bytes) {
     return round_up(std::size_t{vector_bytes} + kLargestBlock - 1, kLargestBlock);
   }
 
-  /// The memory that vectors are read into; for registering it with a disk.
+  /// Returns the memory that vectors are read into; for registering it with a disk.
   std::span<std::byte> buffers() { return memory_.span(); }
   std::size_t dram_bytes() const { return memory_.size() + count_ * sizeof(Read); }
   /// Counts the reads whose buffers are not free: those of searches, and late ones.
   std::uint32_t under_way() const;
 
-  /// To be called inside a fiber. Calls visit(id, vector) once for each of `ids`, which ascend
+  /// Must be called inside a fiber. Calls visit(id, vector) once for each of `ids`, which ascend
   /// without repetition. The vector is valid during its call only and may have any alignment, and
   /// visit must not suspend. All reads are started together, as far as there are buffers; vectors
   /// in the same or adjoining blocks share one. Suspends until they have come. The first error ends
@@ -66,7 +66,7 @@ class VectorReader {
   Status read(std::span<const NodeId> ids, Ticks deadline, VectorReads& counts, Visit&& visit);
 
  private:
-  /// A buffer and the read that uses it.
+  /// A Read is a buffer and the read that uses it.
   struct Read {
     disk::Load load;
     std::span<const NodeId> ids;  ///< the vectors that it brings
