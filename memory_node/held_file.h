@@ -13,7 +13,7 @@
 
 namespace farvec::memory_node {
 
-/// What the caller says of the file.
+/// A HeldFile is what the caller says of a file.
 struct HeldFile {
   std::string path;
   std::uint64_t bytes = 0;
@@ -36,7 +36,7 @@ class OpenedFile {
   OpenedFile(const HeldFile& file, const layout::SegmentKey& key);
 
   const HeldFile& said() const { return said_; }
-  /// The word for Region::kind.
+  /// Returns the word for Region::kind.
   const char* kind() const { return kind_; }
   /// Fills `to`, which has the file's length, in pieces. It calls `on_piece` after each, which may
   /// throw. Throws RefusedFile, also when the checksum is another.

@@ -19,9 +19,9 @@ struct Publication;
 /// What a lease lets its holder do with the regions.
 enum class LeaseKind { read, write };
 
-/// A bounded set of leases that end unless renewed. The one lease for writing, and the one that its
-/// holder reads with, are not counted in the bound, so that readers never keep the writer out.
-/// Thread-safe. The caller says what time it is.
+/// A LeaseTable is a bounded set of leases that end unless renewed. The one lease for writing, and
+/// the one that its holder reads with, are not counted in the bound, so that readers never keep the
+/// writer out. Thread-safe. The caller says what time it is.
 class LeaseTable {
  public:
   using Clock = std::chrono::steady_clock;
@@ -54,11 +54,11 @@ class LeaseTable {
   void extend(const LeaseId& id, Clock::time_point now);
   /// Takes the lease back from any owner.
   void revoke(const LeaseId& id);
-  /// False also when the lease is of another kind.
+  /// Returns false also when the lease is of another kind.
   bool holds(const LeaseId& id, Clock::time_point now, LeaseKind kind = LeaseKind::read) const;
   /// Returns nothing when the lease is not held.
   std::optional<LeaseKind> kind(const LeaseId& id, Clock::time_point now) const;
-  /// The end of the lease for writing; nothing when there is none.
+  /// Returns the end of the lease for writing; nothing when there is none.
   std::optional<Clock::time_point> writer_end(Clock::time_point now) const;
   /// Returns what the lease was granted for; null when there is no such lease.
   std::shared_ptr<const Publication> reads(const LeaseId& id) const;
@@ -69,7 +69,7 @@ class LeaseTable {
 
   std::size_t size() const;
   std::uint64_t expirations() const;
-  /// The expirations of leases for writing, which expirations() includes.
+  /// Returns the expirations of leases for writing, which expirations() includes.
   std::uint64_t writer_expirations() const;
 
  private:

@@ -20,9 +20,9 @@ struct LogOptions {
   PathOptions paths;
 };
 
-/// One region of zeros, in memory as long as the store lives. The node never reads it, and never
-/// writes it again. An epoch, which grows from writer to writer, says which writer has written.
-/// Thread-safe.
+/// A LogStore is one region of zeros, in memory as long as the store lives. The node never reads
+/// it, and never writes it again. An epoch, which grows from writer to writer, says which writer
+/// has written. Thread-safe.
 class LogStore {
  public:
   struct Holder {
@@ -36,7 +36,7 @@ class LogStore {
   /// is no such memory, or a way cannot be opened.
   LogStore(const LogOptions& options, LeaseTable& leases);
 
-  /// A table with the log as its only region. It is never replaced.
+  /// Returns a table with the log as its only region. It is never replaced.
   const std::shared_ptr<const Publication>& publication() const { return publication_; }
   std::uint64_t bytes() const { return publication_->table->total_bytes(); }
 
@@ -50,7 +50,7 @@ class LogStore {
   std::optional<Holder> grant_reader(const std::string& owner,
                                      const std::optional<LeaseId>& writer = {});
 
-  /// The epoch of the newest writer; 0 before the first.
+  /// Returns the epoch of the newest writer; 0 before the first.
   std::uint64_t epoch() const;
 
  private:
@@ -69,7 +69,7 @@ class LogSlot {
     const std::lock_guard lock(mutex_);
     log_ = std::move(log);
   }
-  /// Null before that, and in a node without a log.
+  /// Returns null before that, and in a node without a log.
   std::shared_ptr<LogStore> get() const {
     const std::lock_guard lock(mutex_);
     return log_;

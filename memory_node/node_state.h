@@ -13,9 +13,9 @@ namespace farvec::memory_node {
 
 inline constexpr auto kRelaxed = std::memory_order_relaxed;
 
-/// Shared by the service, the metrics and the daemon's main thread. Every field may be read and
-/// written by any thread. The atomics are independent of each other, and therefore relaxed
-/// everywhere.
+/// A NodeState is shared by the service, the metrics and the daemon's main thread. Every field may
+/// be read and written by any thread. The atomics are independent of each other, and therefore
+/// relaxed everywhere.
 struct NodeState {
   NodeState(std::size_t max_leases, std::chrono::milliseconds lease) : leases(max_leases, lease) {}
   ~NodeState() { leases.revoke_all(); }

@@ -15,7 +15,8 @@
 
 namespace farvec::memory_node {
 
-/// A table and the ways to read it, which end before its memory goes. Immutable once published.
+/// A Publication is a table and the ways to read it, which end before its memory goes. Immutable
+/// once published.
 struct Publication {
   std::shared_ptr<const RegionTable> table;
   std::uint32_t slot = 0;  ///< LoadRequest::slot of its load
@@ -29,8 +30,8 @@ struct Publication {
   ReadPath* find_path(v1::Transport transport) const;
 };
 
-/// A client that attaches gets the newest publication, or a segment when it names one. A
-/// collection's catalogue is the segment with the number layout::kCatalogueNumber. A publication
+/// Publications give a client that attaches the newest publication, or a segment when it names one.
+/// A collection's catalogue is the segment with the number layout::kCatalogueNumber. A publication
 /// that was replaced or dropped stays as long as anything besides this class refers to it, which is
 /// a lease or a call. Then collect() frees it, so that the listeners of its paths never end on a
 /// thread of their own or under a lock. Thread-safe.
@@ -47,12 +48,12 @@ class Publications {
 
   /// Replaces the current publication.
   void publish(std::shared_ptr<const Publication> publication);
-  /// Null until the first one.
+  /// Returns null until the first one.
   std::shared_ptr<const Publication> current() const;
   /// Replaces the segment that has the key, if there is one.
   void put_segment(const layout::SegmentKey& key, std::shared_ptr<const Publication> segment);
   void drop_segment(const layout::SegmentKey& key);  ///< does nothing when there is none
-  /// Null when there is none.
+  /// Returns null when there is none.
   std::shared_ptr<const Publication> segment(const layout::SegmentKey& key) const;
   /// Returns the catalogues, keyed by the numbers of their collections.
   std::map<std::uint64_t, std::shared_ptr<const Publication>> catalogues() const;

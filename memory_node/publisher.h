@@ -29,7 +29,7 @@ struct PublisherOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
-/// Thrown when an index is being loaded already.
+/// A PublisherBusy is thrown when an index is being loaded already.
 class PublisherBusy : public std::exception {
  public:
   const char* what() const noexcept override { return "another index is being loaded"; }
@@ -41,13 +41,13 @@ class RefusedIndex : public Error {
   using Error::Error;
 };
 
-/// Thrown when there is no room for a segment or a catalogue.
+/// A NoRoom is thrown when there is no room for a segment or a catalogue.
 class NoRoom : public Error {
  public:
   using Error::Error;
 };
 
-/// Thread-safe, with one load at a time.
+/// A Publisher is thread-safe, with one load at a time.
 class Publisher {
  public:
   /// `state` is borrowed.
@@ -64,7 +64,7 @@ class Publisher {
   std::shared_ptr<const RegionTable> publish(const std::string& index,
                                              const std::function<bool()>& cancelled = {});
 
-  /// A part of a collection that is to be held.
+  /// A Part is a part of a collection that is to be held.
   struct Part {
     layout::SegmentKey key;
     std::string index = {};             ///< directory; empty: a catalogue

@@ -10,7 +10,7 @@ namespace farvec::memory_node {
 using LeaseId = std::array<std::byte, 16>;
 
 LeaseId random_lease_id();
-/// Never 0.
+/// Returns a number that is never 0.
 std::uint64_t random_u64();
 
 }  // namespace farvec::memory_node

@@ -33,7 +33,8 @@ class ReadPath {
 /// its connection there.
 std::unique_ptr<ReadPath> mapped_read_path(std::string socket_path);
 
-/// What the paths over a network need. The table and the leases must outlive them.
+/// ReadPathInputs are what the paths over a network need. The table and the leases must outlive
+/// them.
 struct ReadPathInputs {
   const RegionTable& table;
   const LeaseTable& leases;
@@ -56,7 +57,7 @@ std::unique_ptr<ReadPath> verbs_read_path(const ReadPathInputs& inputs, const st
 /// Throws Error.
 std::unique_ptr<ReadPath> fabric_read_path(const ReadPathInputs& inputs, const std::string& spec);
 
-/// How a node's clients reach its regions, see DaemonOptions.
+/// PathOptions say how a node's clients reach its regions, see DaemonOptions.
 struct PathOptions {
   std::string grant_path;
   std::string rdma;  ///< empty: none

@@ -23,7 +23,7 @@ struct Region {
   std::unique_ptr<Backing> backing;
 };
 
-/// Immutable once loaded; shared by all threads.
+/// A RegionTable is immutable once loaded, and shared by all threads.
 struct RegionTable {
   std::vector<Region> regions;  ///< in the order of their ids
   std::string manifest_json;
@@ -61,7 +61,7 @@ struct LoadRequest {
   std::function<bool()> stop;
 };
 
-/// Thrown when LoadRequest::stop ended a load.
+/// A LoadStopped is thrown when LoadRequest::stop ended a load.
 class LoadStopped : public std::exception {
  public:
   const char* what() const noexcept override { return "loading was stopped"; }

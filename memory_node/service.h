@@ -62,16 +62,16 @@ class Service final : public v1::MemoryNode::Service {
  private:
   grpc::Status check_publisher(const grpc::ServerContext& context,
                                const std::string& act = "publish") const;
-  /// Not ok when no client like this caller can get such a lease now.
+  /// Returns a bad status when no client like this caller can get such a lease now.
   grpc::Status check_log_request(const grpc::ServerContext& context,
                                  const v1::AttachLogRequest& request) const;
   /// Grants a lease on the publication, and tells its holder what it has to know.
   grpc::Status lease(const std::shared_ptr<const Publication>& publication,
                      const v1::AttachRequest& request, const grpc::ServerContext& context,
                      v1::AttachResponse& response);
-  /// Not ok when this caller may not load now. Replaces the paths by the places to which they lead,
-  /// at which there may be nothing. A null `file` is not checked, nor is an empty `index` when
-  /// there is a file.
+  /// Returns a bad status when this caller may not load now. Replaces the paths by the places to
+  /// which they lead, at which there may be nothing. A null `file` is not checked, nor is an empty
+  /// `index` when there is a file.
   grpc::Status check_load(const grpc::ServerContext& context, std::string& index,
                           HeldFile* file) const;
   bool may_name_any(const grpc::ServerContext& context) const;

@@ -19,7 +19,8 @@ enum class BackingKind : std::uint8_t { dram, shm, file, devdax, pmem };
 std::string_view to_string(BackingKind kind);
 /// Throws Error naming the accepted words.
 BackingKind parse_backing_kind(std::string_view text);
-/// True when indexes are on a device, which device::DeviceStore divides, and outlive the node.
+/// Returns true when indexes are on a device, which device::DeviceStore divides, and outlive the
+/// node.
 constexpr bool is_stored(BackingKind kind) {
   return kind == BackingKind::devdax || kind == BackingKind::pmem;
 }
@@ -61,7 +62,7 @@ class Backing {
   Descriptor read_only_descriptor() const;
   /// Returns one for reading and writing. It fails for memory that was sealed. Throws SystemError.
   Descriptor writable_descriptor() const;
-  /// The place of bytes() in the file or device of the descriptor.
+  /// Returns the place of bytes() in the file or device of the descriptor.
   virtual std::uint64_t descriptor_offset() const { return 0; }
 
  protected:
@@ -75,7 +76,8 @@ class Backing {
   const std::span<std::byte> bytes_;
 };
 
-/// Zeroed memory with a descriptor of its own. A name that it made is removed with it.
+/// A MappedBacking is zeroed memory with a descriptor of its own. A name that it made is removed
+/// with it.
 class MappedBacking : public Backing {
  protected:
   MappedBacking(Descriptor descriptor, transport::MappedRegion region)
