@@ -14,7 +14,7 @@
 
 namespace farvec::compute_node {
 
-/// What a session serves. Its functions may be called from any thread.
+/// A ServedCollection is what a session serves. Its functions may be called from any thread.
 struct ServedCollection {
   layout::CollectionManifest shape;               ///< types and options
   std::string tier;                               ///< with its model when it has one

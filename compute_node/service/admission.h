@@ -24,7 +24,7 @@ struct RequestLimits {
   std::uint32_t max_width = graph::kMaxWidth;
 };
 
-/// The result of checking a request.
+/// An Admission is the result of checking a request.
 struct Admission {
   std::string wrong;  ///< says the field, what came and what is allowed; empty: nothing is wrong
   BatchShape shape;   ///< set when nothing is wrong, except its deadline

@@ -24,9 +24,9 @@ class AdmissionBudget {
   std::atomic<std::uint32_t> taken_{0};
 };
 
-/// First in, first out, with many producers and one core. A task ends here, and never reaches the
-/// core, when it expired or was cancelled while it waited, or when it could not end before its
-/// deadline any more.
+/// A CoreFeed is a queue, first in, first out, with many producers and one core. A task ends here,
+/// and never reaches the core, when it expired or was cancelled while it waited, or when it could
+/// not end before its deadline any more.
 class CoreFeed final : public search::TaskFeed {
  public:
   CoreFeed(AdmissionBudget& budget, Replier& replier) : budget_(budget), replier_(replier) {}
@@ -50,10 +50,10 @@ class CoreFeed final : public search::TaskFeed {
   WorkUnits work() const { return work_.load(std::memory_order_relaxed); }
   /// Says how fast the core serves.
   const WorkRate& rate() const { return rate_; }
-  /// True when no task waits or runs. It sees every task whose push() has returned.
+  /// Returns true when no task waits or runs. It sees every task whose push() has returned.
   bool empty() const;
-  /// True when the core has begun to ask for tasks, so that it can search. It may be called from
-  /// any thread.
+  /// Returns true when the core has begun to ask for tasks, so that it can search. It may be called
+  /// from any thread.
   bool asked() const { return asked_.load(std::memory_order_acquire); }
 
   // These are TaskFeed's, for the core's thread:

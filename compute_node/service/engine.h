@@ -55,7 +55,7 @@ class Engine {
   bool healthy() const;
 
   bool superseded() const { return session_->superseded(); }
-  /// True when no query waits or runs. When no caller can submit any more, it stays true.
+  /// Returns true when no query waits or runs. When no caller can submit any more, it stays true.
   bool idle() const;
 
   const ServedIndex& index() const { return session_->index(); }

@@ -42,7 +42,7 @@ class QueryService final : public v1::ComputeNode::CallbackService {
 
  private:
   class SearchCall;
-  /// The decision on a call when it arrives.
+  /// A Verdict is the decision on a call when it arrives.
   struct Verdict {
     grpc::Status status;
     Refusal refusal = Refusal::none;

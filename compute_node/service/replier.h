@@ -10,8 +10,9 @@
 
 namespace farvec::compute_node {
 
-/// One thread that calls Batch::answer in the order in which batches finished, and then destroys
-/// the batch. It has no bound of its own, because rpc::Server bounds the calls and their memory.
+/// A Replier is a thread that calls Batch::answer in the order in which batches finished, and then
+/// destroys the batch. It has no bound of its own, because rpc::Server bounds the calls and their
+/// memory.
 class Replier {
  public:
   Replier();

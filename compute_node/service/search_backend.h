@@ -23,7 +23,7 @@ class Collection;
 
 namespace farvec::compute_node {
 
-/// How this process follows what another process changes.
+/// A Following says how this process follows what another process changes.
 struct Following {
   double stale_us = 0;         ///< all that was there this long ago can be found by searches
   std::uint64_t switches = 0;  ///< to other segments
@@ -31,7 +31,8 @@ struct Following {
   std::string failure;  ///< why it is not followed now; empty: it is
 };
 
-/// The facts of an open index that a request is checked against and that Describe tells.
+/// A ServedIndex holds the facts of an open index that a request is checked against and that
+/// Describe tells.
 struct ServedIndex {
   Metric metric = Metric::l2;
   ElementType source_type = ElementType::f32;  ///< type of queries
@@ -60,21 +61,21 @@ struct ServedIndex {
   std::uint64_t memory_budget = 0;  ///< for all of the above; 0: none
 };
 
-/// Samples of a session's cores. They are atomic and relaxed, because each is a gauge or a counter
-/// on its own.
+/// TierCounters are samples of a session's cores. They are atomic and relaxed, because each is a
+/// gauge or a counter on its own.
 struct TierCounters {
   std::atomic<std::uint64_t> stalls{0};
   std::atomic<std::uint64_t> reads_in_flight{0};
 };
 
-/// An open index. It is destroyed after every run_core() has returned.
+/// A SearchSession is an open index. It is destroyed after every run_core() has returned.
 class SearchSession {
  public:
   virtual ~SearchSession() = default;
-  /// The facts at the time when it was opened.
+  /// Returns the facts at the time when it was opened.
   virtual const ServedIndex& index() const = 0;
-  /// The present facts, where some change while it is open. It may be called from any thread, and
-  /// takes no lock for long.
+  /// Returns the present facts, where some change while it is open. It may be called from any
+  /// thread, and takes no lock for long.
   virtual ServedIndex present() const { return index(); }
   /// Runs core number `core` on the calling thread until the feed is finished and every task is
   /// done. Connects and registers what the core needs before it asks the feed for a task. It may
@@ -83,19 +84,19 @@ class SearchSession {
   /// False once the index can no longer be read, for good. It may be called from any thread, and
   /// does not block.
   virtual bool alive() const = 0;
-  /// True when there is a newer index where this one came from, which open() would return. It may
-  /// be called from any thread.
+  /// Returns true when there is a newer index where this one came from, which open() would return.
+  /// It may be called from any thread.
   virtual bool superseded() const { return false; }
   /// May be called from any thread.
   virtual TierCounters& counters() = 0;
-  /// None for a graph. It may be called from any thread.
+  /// Returns none for a graph. It may be called from any thread.
   virtual std::optional<search::ProbeTally> probes() const { return std::nullopt; }
   /// Returns the probes of a collection's segment; none when there is no such segment, or it is a
   /// graph. It may be called from any thread.
   virtual std::optional<search::ProbeTally> segment_probes(std::uint64_t) const {
     return std::nullopt;
   }
-  /// Empty where the index is in this process. It may be called from any thread.
+  /// Returns nothing where the index is in this process. It may be called from any thread.
   virtual std::vector<tiers::NodeSet::Member> memory_nodes() const { return {}; }
 };
 

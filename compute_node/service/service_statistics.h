@@ -28,7 +28,8 @@ struct StatisticsSnapshot {
   std::uint64_t with(StatusCode code) const { return queries[static_cast<std::size_t>(code)]; }
 };
 
-/// Thread-safe. Cores never call it: the replier records a batch after its last query.
+/// ServiceStatistics are thread-safe. Cores never call them: the replier records a batch after its
+/// last query.
 class ServiceStatistics {
  public:
   void record(Batch& batch);

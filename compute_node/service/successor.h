@@ -11,8 +11,8 @@
 
 namespace farvec::compute_node {
 
-/// Attempts to switch to a newer index that failed, by what failed. They are atomic and relaxed,
-/// because each is a counter on its own.
+/// RefusedSwitches count attempts to switch to a newer index that failed, by what failed. They are
+/// atomic and relaxed, because each is a counter on its own.
 struct RefusedSwitches {
   std::atomic<std::uint64_t> open{0};   ///< the index could not be opened
   std::atomic<std::uint64_t> cores{0};  ///< a core could not begin, or not in time

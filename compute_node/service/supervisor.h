@@ -34,11 +34,11 @@ class Supervisor {
   /// Returns the cores to submit to, or null while there is no index. It may be called from any
   /// thread.
   std::shared_ptr<Engine> engine() const;
-  /// How often the index was opened again.
+  /// Returns how often the index was opened again.
   std::uint64_t reopened() const { return reopened_.load(std::memory_order_relaxed); }
-  /// How often a newer index took over.
+  /// Returns how often a newer index took over.
   std::uint64_t switched() const { return switched_.load(std::memory_order_acquire); }
-  /// How often a newer index could not take over, and the older one stayed.
+  /// Returns how often a newer index could not take over, and the older one stayed.
   const RefusedSwitches& refused() const { return refused_; }
   /// Returns the queries that wait or run, also those of an older index. It may be called from any
   /// thread.
@@ -60,10 +60,10 @@ class Supervisor {
   void take_over(const std::shared_ptr<Engine>& engine);
   /// From here on queries go to `engine`. Unless it is null, the former engine retires.
   void publish(std::shared_ptr<Engine> engine);
-  /// True while the older index has queries.
+  /// Returns true while the older index has queries.
   bool is_retiring();
   void end_retired(Status reason);
-  /// False when stop() came first.
+  /// Returns false when stop() came first.
   bool wait_back_off();
   bool stopped_within(std::chrono::milliseconds time);
   void note(const std::string& why);

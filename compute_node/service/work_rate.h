@@ -31,8 +31,8 @@ class WorkRate {
   void took(Ticks now);
   /// A slot has found nothing to do. To be called on the core's thread.
   void ran_dry() { dry_ = true; }
-  /// A search of `work`, which had begun at `started`, ended `now`, one of `running`. To be called
-  /// on the core's thread.
+  /// Notes that a search of `work`, which had begun at `started`, ended `now`, one of `running`. To
+  /// be called on the core's thread.
   void ended(WorkUnits work, std::uint32_t running, Ticks started, Ticks now);
 
   /// Returns how long the core takes for `work`, which includes all that it was given; 0 while
@@ -54,16 +54,16 @@ class WorkRate {
   std::atomic<Ticks> known_until_{0};
 };
 
-/// Whether a search that takes a slot `now`, beside searches of `running` units, ends before its
-/// deadline. One that has the core to itself may try as long as there is time.
+/// Says whether a search that takes a slot `now`, beside searches of `running` units, ends before
+/// its deadline. One that has the core to itself may try as long as there is time.
 inline bool ends_in_time(const WorkRate& rate, WorkUnits running, WorkUnits work, Ticks left,
                          Ticks now) {
   return running == 0 || rate.expected(running + work, now) <= left;
 }
 
-/// Whether it is useless to wait for an answer that is expected after `expected`, when its deadline
-/// is after `left`. An answer that is served to the last moment is often too late: a fifth of the
-/// time is kept for what the estimate cannot know, and for the way back.
+/// Says whether it is useless to wait for an answer that is expected after `expected`, when its
+/// deadline is after `left`. An answer that is served to the last moment is often too late: a fifth
+/// of the time is kept for what the estimate cannot know, and for the way back.
 inline bool comes_too_late(Ticks expected, Ticks left) {
   return expected > left - left / 5;
 }
