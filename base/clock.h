@@ -10,7 +10,7 @@
 
 namespace farvec {
 
-/// Counter ticks. Only differences mean anything; all cores share one clock.
+/// Ticks are readings of the counter. Only differences mean anything; all cores share one clock.
 using Ticks = std::uint64_t;
 
 inline Ticks now_ticks() {
@@ -27,7 +27,8 @@ inline Ticks now_ticks() {
 #endif
 }
 
-/// Measured against CLOCK_MONOTONIC on the first call, which takes 10 ms; constant from then on.
+/// Returns the counter's rate, which is measured against CLOCK_MONOTONIC on the first call (that
+/// takes 10 ms) and is constant from then on.
 double ticks_per_us();
 
 inline double ticks_to_us(Ticks ticks) {

@@ -21,7 +21,7 @@ enum class ClosureRule : std::uint8_t {
 
 /// "means", "vectors", "rounded".
 std::string_view to_string(HeadKind heads);
-/// "fitted", "spann", "sptag".
+/// Returns "fitted", "spann", "sptag".
 std::string_view to_string(ClosureRule closure);
 /// Throws Error naming the accepted words.
 HeadKind parse_heads(std::string_view text);

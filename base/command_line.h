@@ -31,8 +31,8 @@ concept OptionValue =
             std::optional<std::uint32_t>, std::optional<std::uint64_t>, std::vector<std::string>,
             std::vector<std::uint32_t>, std::vector<float>, std::vector<double>>;
 
-/// An option of a command. It is usable as long as the CommandLine lives. Every function returns
-/// the option, so that calls can be chained.
+/// An Option is an option of a command. It is usable as long as the CommandLine lives. Every
+/// function returns the option, so that calls can be chained.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
@@ -57,7 +57,7 @@ class Option {
   CLI::Option* option_;
 };
 
-/// A command of a program, or the program itself. A copy is the same command.
+/// A Command is a command of a program, or the program itself. A copy is the same command.
 class Command {
  public:
   explicit Command(CLI::App* app) : app_(app) {}
@@ -72,7 +72,7 @@ class Command {
                     const std::string& help);
   /// `value` becomes true when the flag is given.
   Option add_flag(const std::string& names, bool& value, const std::string& help);
-  /// Options of which exactly one has to be given, under a heading of their own.
+  /// Adds options of which exactly one has to be given, under a heading of their own.
   Command add_choice(const std::string& name, const std::string& help);
   Command add_command(const std::string& name, const std::string& help);
   void require_command();  ///< one of its commands has to be given
@@ -80,7 +80,7 @@ class Command {
   void footer(const std::string& text);                  ///< text at the end of the help
   void callback(const std::function<void()>& callback);  ///< called when parse() finds the command
 
-  /// False also when there is no such option.
+  /// Returns false also when there is no such option.
   bool was_given(const std::string& option) const;
 
  private:
@@ -93,7 +93,7 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-/// What a program takes on its command line. It always has --help.
+/// A CommandLine is what a program takes on its command line. It always has --help.
 class CommandLine : public Command {
  public:
   /// Without a name, the name of the program's file is used.

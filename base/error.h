@@ -10,7 +10,8 @@
 
 namespace farvec {
 
-/// A failure that a person has to read. It says what was tried, on what, and what to do.
+/// An Error is a failure that a person has to read. It says what was tried, on what, and what to
+/// do.
 class Error : public std::runtime_error {
  public:
   template <typename... Args>

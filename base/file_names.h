@@ -23,7 +23,7 @@ std::filesystem::path settled_name(const std::filesystem::path& path);
 /// be UTF-8.
 bool is_utf8(std::string_view bytes);
 
-/// The folder that holds `path`; "." for a bare name.
+/// Returns the folder that holds `path`; "." for a bare name.
 std::filesystem::path parent_of(const std::filesystem::path& path);
 
 /// Syncs the folder, so that the names in it outlive a loss of power. Throws SystemError.
@@ -58,7 +58,7 @@ enum class FileLock {
 /// Tries to take the exclusive lock of an open file or folder, which goes with the descriptor.
 FileLock try_lock(int fd);
 
-/// Whether `path` itself, and no link of that name, is the open file.
+/// Says whether `path` itself, and no link of that name, is the open file.
 bool is_file_at(int fd, const std::string& path);
 
 }  // namespace farvec

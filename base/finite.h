@@ -12,7 +12,8 @@
 
 namespace farvec {
 
-/// True when no element is NaN or infinite; always true for integers. `row` needs no alignment.
+/// Returns true when no element is NaN or infinite; always true for integers. `row` needs no
+/// alignment.
 bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimension);
 
 /// The greatest squared length that a row may have when it is compared. The squared distance of two
@@ -20,18 +21,18 @@ bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimensi
 /// their inner product and every partial sum of either.
 inline constexpr double kMostSquaredLength = 0x1p125;
 
-/// Why a row cannot be compared with others.
+/// Says why a row cannot be compared with others.
 enum class RowFault : std::uint8_t { none, not_finite, too_long };
 
-/// What is wrong with a row in the form in which it is compared: for cosine, the normalised row,
-/// which is never too long. `row` needs no alignment.
+/// Says what is wrong with a row in the form in which it is compared: for cosine, the normalised
+/// row, which is never too long. `row` needs no alignment.
 RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension);
 
 /// Judges a row that is not yet in stored form: for cosine it may have any finite length.
 RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension,
                       Metric metric);
 
-/// The words that follow "row 5" in a message; empty for RowFault::none.
+/// Returns the words that follow "row 5" in a message; empty for RowFault::none.
 std::string_view to_string(RowFault fault);
 
 /// Makes a distance sortable: NaN, which has no place in an order, counts as farther than

@@ -32,16 +32,16 @@ class LatencyHistogram {
 
   std::uint64_t count() const { return count_; }
 
-  /// In ticks. Exact up to rounding, like mean().
+  /// Returns the sum in ticks. It is exact up to rounding, like mean().
   double sum() const { return sum_; }
 
-  /// In ticks. Exact; 0 without durations.
+  /// Returns the longest duration in ticks, exactly; 0 without durations.
   Ticks max() const { return max_; }
 
-  /// In ticks; 0 without durations.
+  /// Returns the mean in ticks; 0 without durations.
   double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
 
-  /// In ticks: the middle of the bucket that holds the duration below which `share` of all
+  /// Returns, in ticks, the middle of the bucket that holds the duration below which `share` of all
   /// durations are (nearest rank), at most max(). 0 without durations.
   double percentile(double share) const {
     if (count_ == 0) return 0;
@@ -52,8 +52,8 @@ class LatencyHistogram {
     return std::min(middle_of(bucket), static_cast<double>(max_));
   }
 
-  /// How many durations are in buckets before the bucket of `bound`. All of them are shorter than
-  /// `bound`. Durations that are shorter but not counted are shorter by at most a 64th of the
+  /// Says how many durations are in buckets before the bucket of `bound`. All of them are shorter
+  /// than `bound`. Durations that are shorter but not counted are shorter by at most a 64th of the
   /// bound.
   std::uint64_t below(Ticks bound) const {
     const auto end = buckets_.begin() + static_cast<std::ptrdiff_t>(bucket_of(bound));

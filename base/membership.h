@@ -10,8 +10,8 @@
 
 namespace farvec {
 
-/// Borrowed. Vector v is in the clusters of(v), at least one and none twice: its own cluster first,
-/// then replicas in order of distance. Produced by cluster/, encoded by layout/.
+/// It is borrowed. Vector v is in the clusters of(v), at least one and none twice: its own cluster
+/// first, then replicas in order of distance. Produced by cluster/, encoded by layout/.
 struct MembershipView {
   std::span<const std::uint64_t> begins;  ///< count() + 1, ascending from 0
   std::span<const ClusterId> clusters;    ///< begins.back() clusters

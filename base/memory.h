@@ -47,15 +47,15 @@ inline void prefetch_range(const void* address, std::size_t bytes) {
   }
 }
 
-/// The number of cache lines that hold any of [offset, offset + bytes), in memory that begins with
-/// a cache line.
+/// Returns the number of cache lines that hold any of [offset, offset + bytes), in memory that
+/// begins with a cache line.
 constexpr std::uint64_t lines_of(std::uint64_t offset, std::size_t bytes) {
   if (bytes == 0) return 0;
   return (offset + bytes - 1) / kCacheLineBytes - offset / kCacheLineBytes + 1;
 }
 
-/// Zeroed anonymous memory, 2 MiB aligned, advised to transparent huge pages. Movable, not
-/// copyable. Throws SystemError when the kernel refuses. A size of 0 holds no memory.
+/// A HugeBuffer is zeroed anonymous memory, 2 MiB aligned, advised to transparent huge pages.
+/// Movable, not copyable. Throws SystemError when the kernel refuses. A size of 0 holds no memory.
 class HugeBuffer {
  public:
   HugeBuffer() = default;

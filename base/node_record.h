@@ -11,8 +11,9 @@
 
 namespace farvec {
 
-/// One vertex of a graph in fetched bytes: parsed in place by layout/, read by graph/. Neither
-/// pointer is aligned. Valid until the source that handed it out returns or suspends.
+/// A NodeRecord is one vertex of a graph in fetched bytes: parsed in place by layout/, read by
+/// graph/. Neither pointer is aligned. Valid until the source that handed it out returns or
+/// suspends.
 struct NodeRecord {
   const std::byte* vector = nullptr;     ///< dimension elements
   const std::byte* neighbors = nullptr;  ///< degree ids, 4 bytes each, little-endian

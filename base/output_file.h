@@ -26,8 +26,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   const std::string& path() const { return path_; }
-  /// The temporary file beside `path`, for a library that opens files by name. The library must
-  /// neither replace nor lock it. Empty when `path` is written to directly.
+  /// Returns the temporary file beside `path`, for a library that opens files by name. The library
+  /// must neither replace nor lock it. Empty when `path` is written to directly.
   const std::string& partial_path() const { return partial_path_; }
 
   void append(const void* data, std::size_t bytes);

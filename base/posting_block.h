@@ -10,8 +10,8 @@
 
 namespace farvec {
 
-/// Some rows of `rows`, each followed by its vector's id. Valid until the source that handed it out
-/// returns or suspends. Located by layout/, scored by cluster/.
+/// Names some rows of `rows`, each followed by its vector's id. Valid until the source that handed
+/// it out returns or suspends. Located by layout/, scored by cluster/.
 struct PostingBlock {
   VectorView rows;  ///< stored type; the stride is a record's bytes, nothing is aligned
   std::span<const std::uint32_t> picks;  ///< which rows

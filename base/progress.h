@@ -53,8 +53,8 @@ class Progress {
   std::mutex mutex_;
 };
 
-/// How a long loop over rows runs: on how many threads (counted like resolve_threads()), and with
-/// which progress line, if any.
+/// Says how a long loop over rows runs: on how many threads (counted like resolve_threads()), and
+/// with which progress line, if any.
 struct RowWork {
   RowWork(unsigned workers, Progress* counter = nullptr) : threads(workers), progress(counter) {}
 

@@ -20,15 +20,15 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  /// Uniform in [0, bound); bound > 0.
+  /// Returns a number that is uniform in [0, bound); bound > 0.
   std::uint64_t below(std::uint64_t bound) {
     return static_cast<std::uint64_t>((static_cast<__uint128_t>(next()) * bound) >> 64);
   }
 
-  /// Uniform in [0, 1).
+  /// Returns a number that is uniform in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-  /// Standard normal (Box-Muller, one of the pair).
+  /// Returns a standard normal number (Box-Muller, one of the pair).
   double normal() {
     const double u = 1.0 - uniform();
     return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * uniform());

@@ -14,9 +14,9 @@
 
 namespace farvec {
 
-/// A value that never changes: with() makes another set, which shares with this one all blocks of
-/// kBlockRows rows that it does not add to. Copies cost a pointer for every block. Threads may read
-/// one set, and make others of it, at the same time.
+/// A RowSet is a value that never changes: with() makes another set, which shares with this one all
+/// blocks of kBlockRows rows that it does not add to. Copies cost a pointer for every block.
+/// Threads may read one set, and make others of it, at the same time.
 class RowSet {
  public:
   static constexpr std::uint32_t kBlockRows = 1u << 15;
@@ -31,7 +31,7 @@ class RowSet {
     return ((*blocks_[block])[row % kBlockRows / kWordBits] >> (row % kWordBits) & 1) != 0;
   }
 
-  /// The number of rows in the set.
+  /// Returns the number of rows in the set.
   std::uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
 
@@ -48,7 +48,7 @@ class RowSet {
   /// zero.
   std::vector<std::uint64_t> to_words(std::uint64_t rows) const;
 
-  /// Bytes of the blocks, shared ones included.
+  /// Returns the bytes of the blocks, shared ones included.
   std::size_t dram_bytes() const;
 
  private:

@@ -43,7 +43,7 @@ class [[nodiscard]] Status {
   StatusCode code_ = StatusCode::ok;
 };
 
-/// A value, or the Status that says why there is none.
+/// A Result is a value, or the Status that says why there is none.
 template <typename T>
 class [[nodiscard]] Result {
  public:

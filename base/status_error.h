@@ -9,7 +9,7 @@
 
 namespace farvec {
 
-/// An Error for code that has to know the status code.
+/// A StatusError is an Error for code that has to know the status code.
 class StatusError : public Error {
  public:
   template <typename... Args>

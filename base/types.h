@@ -8,11 +8,11 @@
 
 namespace farvec {
 
-/// The row number of a vector in its data set, and the number of its vertex in a graph.
+/// A NodeId is the row number of a vector in its data set, and the number of its vertex in a graph.
 using NodeId = std::uint32_t;
 inline constexpr NodeId kInvalidNode = std::numeric_limits<NodeId>::max();
 
-/// The number of a cluster in its index, from 0.
+/// A ClusterId is the number of a cluster in its index, from 0.
 using ClusterId = std::uint32_t;
 
 inline constexpr std::uint32_t kMaxDimension = 4096;
@@ -34,16 +34,17 @@ constexpr std::size_t element_bytes(ElementType type) {
   }
 }
 
-/// "f32", "f16", "u8", "i8".
+/// Returns "f32", "f16", "u8", "i8".
 std::string_view to_string(ElementType type);
-/// "l2", "ip", "cosine".
+/// Returns "l2", "ip", "cosine".
 std::string_view to_string(Metric metric);
 /// Throws Error naming the accepted words.
 ElementType parse_element_type(std::string_view text);
 Metric parse_metric(std::string_view text);
 
-/// `count` row vectors in memory that something else owns. Rows are `stride_bytes` apart; a row is
-/// `dimension` elements with no alignment promise beyond that of its element type.
+/// A VectorView shows `count` row vectors in memory that something else owns. Rows are
+/// `stride_bytes` apart; a row is `dimension` elements with no alignment promise beyond that of its
+/// element type.
 struct VectorView {
   const std::byte* data = nullptr;
   std::size_t count = 0;
@@ -53,13 +54,13 @@ struct VectorView {
 
   std::size_t row_bytes() const { return dimension * element_bytes(type); }
   const std::byte* row(std::size_t i) const { return data + i * stride_bytes; }
-  /// A view of `rows` rows, from row `first` on.
+  /// Returns a view of `rows` rows, from row `first` on.
   VectorView part(std::size_t first, std::size_t rows) const {
     return {row(first), rows, dimension, type, stride_bytes};
   }
 };
 
-/// A packed view: rows without gaps.
+/// Returns a packed view: rows without gaps.
 inline VectorView packed_view(const void* data, std::size_t count, std::uint32_t dimension,
                               ElementType type) {
   return {static_cast<const std::byte*>(data), count, dimension, type,

@@ -5,7 +5,7 @@
 
 namespace farvec {
 
-/// The version, "0.1.0".
+/// Returns the version, "0.1.0".
 std::string_view version();
 /// The abbreviated git commit of the build, with "-dirty" when the tree had changes; "unknown"
 /// outside a git checkout.

@@ -66,7 +66,7 @@ class BalancedKmeans {
   Split split_;
 };
 
-/// The mean of some rows (f32, at least one), summed in their order: `dimension` floats.
+/// Writes the mean of some rows (f32, at least one), summed in their order: `dimension` floats.
 void write_mean(const VectorView& rows, std::span<const NodeId> points, float* mean);
 
 /// Writes the one of these rows that is nearest to their mean, the first among equals: `dimension`

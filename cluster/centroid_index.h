@@ -32,8 +32,8 @@ struct CentroidCounts {
   std::uint32_t estimates = 0;  ///< estimated from codes
 };
 
-/// The working memory and result of one search. It is reused between searches; each fiber or thread
-/// needs its own.
+/// A CentroidScratch is the working memory and result of one search. It is reused between searches;
+/// each fiber or thread needs its own.
 struct CentroidScratch {
   std::vector<NearCluster> found;  ///< ascending by (distance, cluster)
   CentroidCounts counts;           ///< counts of this search
@@ -73,7 +73,8 @@ struct CentroidGraphMerge {
 /// Works like graph::merge_vamana(); adds the distances that it computes to `distances`.
 graph::Graph merge_centroid_graph(CentroidGraphMerge merge, std::uint64_t& distances);
 
-/// The parts of the index. `space_dimension` is `dimension`, and one more for inner_product.
+/// CentroidParts are the parts of the index. `space_dimension` is `dimension`, and one more for
+/// inner_product.
 struct CentroidParts {
   Metric metric = Metric::l2;
   ElementType type = ElementType::f32;  ///< stored type of queries
@@ -87,13 +88,13 @@ struct CentroidParts {
   bool as_floats = false;
 };
 
-/// Immutable after construction and shared by all cores. A query is compared with all centroids
-/// when they are few. When they are more, neighbours in the graph are estimated from 8-bit RaBitQ
-/// codes, or a scan estimates all centroids from codes. Codes are made at construction, and dropped
-/// where their estimates lose nearest centroids. Results have exact distances. With l2, centroids
-/// that are bytes (for example the heads of a data set of bytes) are kept as bytes, without codes,
-/// unless floats are needed: then all distances are exact, and a centroid takes its dimension and
-/// 172 bytes instead of five times its dimension and 176.
+/// It is immutable after construction and shared by all cores. A query is compared with all
+/// centroids when they are few. When they are more, neighbours in the graph are estimated from
+/// 8-bit RaBitQ codes, or a scan estimates all centroids from codes. Codes are made at
+/// construction, and dropped where their estimates lose nearest centroids. Results have exact
+/// distances. With l2, centroids that are bytes (for example the heads of a data set of bytes) are
+/// kept as bytes, without codes, unless floats are needed: then all distances are exact, and a
+/// centroid takes its dimension and 172 bytes instead of five times its dimension and 176.
 class CentroidIndex {
  public:
   /// Throws Error when the parts do not fit together.
@@ -104,7 +105,8 @@ class CentroidIndex {
   Metric metric() const { return parts_.metric; }
   ElementType type() const { return parts_.type; }
 
-  /// The first dimension() coordinates of a centroid; not for centroids that are kept as bytes.
+  /// Returns the first dimension() coordinates of a centroid; not for centroids that are kept as
+  /// bytes.
   const float* centroid(ClusterId cluster) const {
     return parts_.centroids.data() + std::size_t{cluster} * parts_.space_dimension;
   }
@@ -123,9 +125,9 @@ class CentroidIndex {
   /// centroid.
   float comparable(float distance) const;
 
-  /// Bytes of centroids, graph and codes.
+  /// Returns the bytes of centroids, graph and codes.
   std::size_t dram_bytes() const;
-  /// Whether centroids are kept as bytes.
+  /// Says whether centroids are kept as bytes.
   bool has_byte_rows() const { return !byte_rows_.empty(); }
 
  private:
@@ -134,7 +136,7 @@ class CentroidIndex {
   void make_codes(unsigned threads);
   /// Drops the scan, or all codes, where they do not tell near centroids from far ones.
   void judge_codes();
-  /// The share of the nearest centroids of some centroids that near(centroid's row) finds.
+  /// Returns the share of the nearest centroids of some centroids that near(centroid's row) finds.
   template <typename Near>
   double share_found(const Near& near) const;
   void to_space(const void* query, std::vector<float>& out) const;

@@ -13,7 +13,7 @@
 
 namespace farvec::cluster {
 
-/// The working memory of one search; reused between searches.
+/// A CentroidScanScratch is the working memory of one search; reused between searches.
 struct CentroidScanScratch {
   quantization::NeighborQuery prepared;
   Shortlist list;

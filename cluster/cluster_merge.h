@@ -14,7 +14,7 @@
 
 namespace farvec::cluster {
 
-/// The input of a merge.
+/// A ClusterMerge is the input of a merge.
 struct ClusterMerge {
   Clustering former;  ///< made by build_clusters() or merge_clusters(); any of a vector's clusters
                       ///< may come first

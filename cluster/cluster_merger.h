@@ -16,7 +16,7 @@
 
 namespace farvec::cluster {
 
-/// A cluster and the number of members that it had when this was noted.
+/// A Sized is a cluster and the number of members that it had when this was noted.
 struct Sized {
   std::size_t members = 0;
   ClusterId cluster = 0;
@@ -46,7 +46,7 @@ class ClusterMerger {
     std::vector<NodeId> own;      ///< vectors that have it as their own
     Split halves;                 ///< halves of `own`
   };
-  /// The clusters of new rows, `replicas` slots each, and how many each has.
+  /// NewRows has the clusters of new rows, `replicas` slots each, and how many each has.
   struct NewRows {
     std::vector<ClusterId> clusters;
     std::vector<std::uint32_t> sizes;

@@ -45,7 +45,7 @@ struct ClusteringOptions {
   std::size_t chunk_rows = 65536;
 };
 
-/// rng_factor, or the closure's value when that is 0.
+/// Returns rng_factor, or the closure's value when that is 0.
 float rng_factor_of(const ClusteringOptions& options);
 
 struct ClusteringStats {

@@ -29,7 +29,7 @@ struct CodedParameters {
   double copies = 1;         ///< the number of clusters that a vector is in, on average
 };
 
-/// The working memory of one search, reused between searches.
+/// A CodedScratch is the working memory of one search, reused between searches.
 struct CodedScratch {
   ProbeScratch probe;
   Shortlist list;

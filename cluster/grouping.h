@@ -26,7 +26,7 @@ std::vector<ClusterId> group_by_frequency(MembershipView membership,
                                           std::span<const std::uint64_t> frequency,
                                           unsigned threads);
 
-/// That sum for a given choice of homes.
+/// Returns that sum for a given choice of homes.
 std::uint64_t count_requests(MembershipView membership, std::span<const std::uint64_t> frequency,
                              std::span<const ClusterId> homes);
 

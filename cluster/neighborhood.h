@@ -30,8 +30,8 @@ class Neighborhood {
 
   /// Sets scratch.search.found to the nearest former clusters. Several threads may call it at once.
   void find_former(const float* place, std::uint32_t wanted, Scratch& scratch) const;
-  /// The clusters that have come out of the `wanted` nearest former clusters, or of more where
-  /// nothing is left of these; in any order. Empty when no cluster is left.
+  /// Returns the clusters that have come out of the `wanted` nearest former clusters, or of more
+  /// where nothing is left of these; in any order. Empty when no cluster is left.
   std::vector<ClusterId> find(const float* place, std::uint32_t wanted, Scratch& scratch) const;
 
   /// `part` is a new cluster that has come out of another one.

@@ -53,7 +53,7 @@ struct ProbeCounts {
   CentroidCounts centroids;     ///< counts of all rounds
 };
 
-/// The working memory of one search, reused between searches.
+/// A ProbeScratch is the working memory of one search, reused between searches.
 struct ProbeScratch {
   CentroidScratch centroids;
   graph::CandidateList results;  ///< the answer: nearest first
@@ -85,11 +85,11 @@ class BlockScorer {
     scratch.distances.resize(kRun);
   }
 
-  /// The number of members that were scored, and of those of them that are out.
+  /// Returns the number of members that were scored, and of those of them that are out.
   std::uint64_t scored() const { return scratch_.counts.distances; }
   std::uint64_t out() const { return outs_; }
 
-  /// Whether a record named a vector that does not exist.
+  /// Says whether a record named a vector that does not exist.
   bool corrupt() const { return corrupt_; }
 
   void operator()(const PostingBlock& block) {
@@ -177,7 +177,7 @@ class ProbeRounds {
 
   /// Whether fewer results have been found than there can be.
   bool lacking() const { return scratch_.results.size() < parameters_.k && !found_all(); }
-  /// Whether nothing is left to be found.
+  /// Says whether nothing is left to be found.
   bool found_all() const { return scratch_.results.size() >= left_; }
 
   /// Call it after a round, with the number of different members of the clusters so far, and the

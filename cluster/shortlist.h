@@ -53,7 +53,7 @@ class Shortlist {
     if (size_ == room_) shorten();
   }
 
-  /// The numbers that are kept, valid until the next call of any member.
+  /// Returns the numbers that are kept, valid until the next call of any member.
   std::span<const std::uint32_t> take() {
     shorten();
     numbers_.resize(size_);
@@ -68,8 +68,8 @@ class Shortlist {
  private:
   static constexpr std::size_t kSlack = 32;
 
-  /// The estimate above the number; the bits of an IEEE float, changed so that they order like the
-  /// numbers.
+  /// Returns the estimate above the number; the bits of an IEEE float, changed so that they order
+  /// like the numbers.
   static std::uint64_t make_key(float estimate, std::uint32_t number) {
     const auto bits = std::bit_cast<std::uint32_t>(estimate);
     const std::uint32_t ordered = bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);

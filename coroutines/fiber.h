@@ -29,8 +29,9 @@ class Fiber {
   friend class Scheduler;
   enum class State : std::uint8_t { unused, ready, running, suspended };
 
-  /// The Itanium C++ ABI's per-thread list of caught exceptions (__cxa_eh_globals). Each fiber has
-  /// its own copy, exchanged at a switch, so that a fiber may suspend inside a catch block.
+  /// An ExceptionState is the Itanium C++ ABI's per-thread list of caught exceptions
+  /// (__cxa_eh_globals). Each fiber has its own copy, exchanged at a switch, so that a fiber may
+  /// suspend inside a catch block.
   struct ExceptionState {
     void* caught = nullptr;
     unsigned int uncaught = 0;

@@ -28,7 +28,7 @@ namespace farvec::coroutines::sanitizer {
 
 #if defined(FARVEC_ASAN)
 
-/// ASan's notes on a stack that is not running.
+/// A StackState has ASan's notes on a stack that is not running.
 struct StackState {
   void* fake_stack = nullptr;
   const void* bottom = nullptr;
@@ -40,12 +40,12 @@ inline void create(StackState& state, const void* bottom, std::size_t bytes) {
 }
 inline void adopt_thread(StackState&) {}
 inline void destroy(StackState&) {}
-/// The last act on `from`'s stack before the jump.
+/// Is the last act on `from`'s stack before the jump.
 inline void leave(StackState& from, const StackState& to) {
   __sanitizer_start_switch_fiber(&from.fake_stack, to.bottom, to.bytes);
 }
-/// The first act on `to`'s stack after the jump. It learns the bounds of `from`, because the bounds
-/// of a thread's own stack can be known in no other way.
+/// Is the first act on `to`'s stack after the jump. It learns the bounds of `from`, because the
+/// bounds of a thread's own stack can be known in no other way.
 inline void arrive(const StackState& to, StackState& from) {
   __sanitizer_finish_switch_fiber(to.fake_stack, &from.bottom, &from.bytes);
 }

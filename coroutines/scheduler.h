@@ -76,10 +76,10 @@ class Scheduler {
   /// order of their deadlines, at the next poll.
   bool suspend_until(Ticks deadline);
 
-  /// Whether any fiber is ready to run.
+  /// Says whether any fiber is ready to run.
   bool any_ready() const { return ready_head_ != nullptr; }
 
-  /// The fiber that runs; nullptr outside fibers.
+  /// Returns the fiber that runs; nullptr outside fibers.
   Fiber* running() const { return running_ == &main_ ? nullptr : running_; }
 
   // These are called from anywhere on this thread:

@@ -12,7 +12,7 @@ namespace farvec::dataset {
 
 inline constexpr std::size_t kBinHeaderBytes = 8;
 
-/// The element type of .fbin, .f16bin, .u8bin and .i8bin; nothing for another suffix.
+/// Returns the element type of .fbin, .f16bin, .u8bin and .i8bin; nothing for another suffix.
 std::optional<ElementType> bin_type(std::string_view suffix);
 
 std::unique_ptr<VectorReader> open_bin(const std::string& path, ElementType type);

@@ -25,7 +25,7 @@ struct BlockOrigin {
 /// are. Throws Error with the row's number for a bad row that is not allowed.
 std::size_t keep_finite(const BlockOrigin& origin, std::size_t count, std::byte* rows);
 
-/// The number of rows to read at a time: about 8 MiB, at least one row.
+/// Returns the number of rows to read at a time: about 8 MiB, at least one row.
 std::size_t block_rows(const VectorFileInfo& info);
 
 }  // namespace farvec::dataset

@@ -27,8 +27,8 @@ struct GroundTruth {
   bool has_distances() const { return !distances.empty(); }
 };
 
-/// True for the names of files with ids instead of vectors: .ibin, .gt and a number, .ivecs, and
-/// ":neighbors" of an HDF5 file.
+/// Returns true for the names of files with ids instead of vectors: .ibin, .gt and a number,
+/// .ivecs, and ":neighbors" of an HDF5 file.
 bool is_groundtruth_name(const std::string& path);
 
 /// Reads .ibin, or .gt and a number: u32 queries, u32 k, ids (u32), then distances (f32) or

@@ -43,10 +43,10 @@ struct Hdf5Path {
   std::string name;
 };
 Hdf5Path split_hdf5_path(const std::string& path);
-/// True for .hdf5 and .h5, with or without ":name".
+/// Returns true for .hdf5 and .h5, with or without ":name".
 bool is_hdf5_name(const std::string& path);
 
-/// An open data set. Its promised size is checked against the bytes stored for it.
+/// An Hdf5Matrix is an open data set. Its promised size is checked against the bytes stored for it.
 class Hdf5Matrix {
  public:
   /// Throws Error when the file is not HDF5, has no such data set, or it is not two-dimensional.
@@ -54,13 +54,13 @@ class Hdf5Matrix {
 
   std::uint64_t rows() const { return rows_; }
   std::uint64_t columns() const { return columns_; }
-  /// The type of the elements in the file; owned by this object.
+  /// Returns the type of the elements in the file; owned by this object.
   hid_t stored_type() const { return type_.get(); }
-  /// Bytes that the elements occupy in the file.
+  /// Returns the bytes that the elements occupy in the file.
   std::uint64_t stored_bytes() const { return stored_bytes_; }
-  /// Whether all its elements are stored, without compression.
+  /// Says whether all its elements are stored, without compression.
   bool uncompressed() const { return uncompressed_; }
-  /// The file's attribute "distance", or "".
+  /// Returns the file's attribute "distance", or "".
   std::string distance_attribute() const;
 
   /// Copies rows [begin, begin + count), converted to `memory_type`, to `out`.
@@ -78,7 +78,7 @@ class Hdf5Matrix {
   bool uncompressed_ = false;
 };
 
-/// True when the file holds a data set of that name.
+/// Returns true when the file holds a data set of that name.
 bool hdf5_has(const std::string& file, const std::string& name);
 
 }  // namespace farvec::dataset

@@ -9,7 +9,7 @@
 
 namespace farvec::dataset {
 
-/// True for names that end in .gz, .idx or -ubyte.
+/// Returns true for names that end in .gz, .idx or -ubyte.
 bool is_idx_name(std::string_view path);
 
 /// Opens a file with one row per entry of the first dimension; the other dimensions are flattened.

@@ -20,8 +20,8 @@ class MappedVectors {
   /// the metric.
   enum class Values : std::uint8_t { finite, any };
 
-  /// Whether the rows of such a file are stored one after another, which is so in the "bin" format
-  /// and in "npy". Throws what open_vectors() throws.
+  /// Says whether the rows of such a file are stored one after another, which is so in the "bin"
+  /// format and in "npy". Throws what open_vectors() throws.
   static bool can_map(const std::string& path);
 
   /// Throws Error when the file is damaged, or has a format that cannot be mapped, or when a row is

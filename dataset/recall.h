@@ -23,9 +23,9 @@ struct ResultRows {
   std::size_t stride = 0;  ///< at least the k that is asked for
 };
 
-/// The number of hits among the first k results of one query. A result is a hit when it is one of
-/// the k true neighbours, or no farther than the k-th of them (so ties count); the same id counts
-/// once. `query` is a row of `truth`. Without distances in `truth` only ids are compared.
+/// Returns the number of hits among the first k results of one query. A result is a hit when it is
+/// one of the k true neighbours, or no farther than the k-th of them (so ties count); the same id
+/// counts once. `query` is a row of `truth`. Without distances in `truth` only ids are compared.
 std::uint32_t hits_at_k(const ResultRows& results, std::size_t row, const GroundTruth& truth,
                         std::size_t query, std::uint32_t k);
 

@@ -8,7 +8,7 @@
 
 namespace farvec::dataset {
 
-/// Consecutive rows [begin, end).
+/// A RowRange has the consecutive rows [begin, end).
 struct RowRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;

@@ -12,7 +12,7 @@
 
 namespace farvec::dataset {
 
-/// The facts of a header, already checked against the size of the file.
+/// A VectorFileInfo has the facts of a header, already checked against the size of the file.
 struct VectorFileInfo {
   std::string path;    ///< the given path, with the ":name" of an HDF5 data set
   std::string format;  ///< "bin", "vecs", "npy", "hdf5" or "idx"
@@ -26,7 +26,7 @@ struct VectorFileInfo {
   std::size_t row_bytes() const { return dimension * element_bytes(type); }
 };
 
-/// An open vector file. One thread at a time may use it.
+/// A VectorReader is an open vector file. One thread at a time may use it.
 class VectorReader {
  public:
   virtual ~VectorReader() = default;
@@ -54,8 +54,8 @@ struct VectorShape {
   std::size_t row_bytes() const { return dimension * element_bytes(type); }
 };
 
-/// A vector file that is being written; it appears under its name in finish(). Destroying the
-/// writer before that removes what was written. One thread at a time may use it.
+/// A VectorWriter is a vector file that is being written; it appears under its name in finish().
+/// Destroying the writer before that removes what was written. One thread at a time may use it.
 class VectorWriter {
  public:
   virtual ~VectorWriter() = default;
@@ -91,11 +91,11 @@ std::unique_ptr<VectorReader> open_vectors(const std::string& path);
 /// type that the format cannot hold.
 std::unique_ptr<VectorWriter> create_vectors(const std::string& path, const VectorShape& shape);
 
-/// The suffix of a name: ".fbin" for "base.fbin"; empty when there is none.
+/// Returns the suffix of a name: ".fbin" for "base.fbin"; empty when there is none.
 std::string suffix_of(const std::string& path);
 
-/// The element type that a suffix stands for, or nothing when the format holds several (.npy,
-/// .hdf5). Throws Error on an unknown suffix.
+/// Returns the element type that a suffix stands for, or nothing when the format holds several
+/// (.npy, .hdf5). Throws Error on an unknown suffix.
 std::optional<ElementType> type_of_suffix(const std::string& path);
 
 }  // namespace farvec::dataset

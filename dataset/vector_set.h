@@ -24,13 +24,13 @@ struct LoadOptions {
   std::optional<Metric> metric = std::nullopt;
 };
 
-/// Packed rows in huge pages. Movable, not copyable.
+/// A VectorSet holds packed rows in huge pages. Movable, not copyable.
 class VectorSet {
  public:
   /// Makes zeroed rows, to be filled through mutable_row().
   VectorSet(std::size_t count, std::uint32_t dimension, ElementType type);
 
-  /// Valid as long as this set lives and is not moved from.
+  /// Is valid as long as this set lives and is not moved from.
   VectorView view() const { return packed_view(buffer_.data(), count_, dimension_, type_); }
   std::byte* mutable_row(std::size_t i) { return buffer_.data() + i * view().row_bytes(); }
   /// Removes the rows from `count` on.
@@ -39,7 +39,7 @@ class VectorSet {
   std::size_t count() const { return count_; }
   std::uint32_t dimension() const { return dimension_; }
   ElementType type() const { return type_; }
-  /// Whether the file held float64.
+  /// Says whether the file held float64.
   bool rounded() const { return rounded_; }
   void set_rounded(bool rounded) { rounded_ = rounded; }
   /// The number of rows that had no distances to others and were left out.

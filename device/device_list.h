@@ -13,7 +13,7 @@ enum class DeviceKind : std::uint8_t { nvdimm, cxl, dax, rdma, disk, numa_node }
 /// The kind's name: "NVDIMM", "CXL", "DAX", "RDMA", "disk", "NUMA node".
 const char* to_string(DeviceKind kind);
 
-/// A device as the kernel describes it. Fields that it does not know are empty.
+/// A FoundDevice is a device as the kernel describes it. Fields that it does not know are empty.
 struct FoundDevice {
   DeviceKind kind = DeviceKind::dax;
   std::string name;  ///< "dax0.0", "pmem0", "mlx5_0", "nvme0n1", "node1"

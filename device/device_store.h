@@ -51,7 +51,7 @@ class DeviceStore : public std::enable_shared_from_this<DeviceStore> {
   /// Empty when both copies were whole at opening.
   const std::string& damage() const { return damage_; }
 
-  /// The directory that the device has now.
+  /// Returns the directory that the device has now.
   layout::DeviceDirectory directory() const;
 
   /// Keeps the index in place. Empty when the slot has another index by now, or none.

@@ -14,8 +14,8 @@
 
 namespace farvec::device {
 
-/// An index, or one memory node's share of it, in its place on the device. It stays there as long
-/// as this object lives. Immutable; threads may share it.
+/// A StoredIndex is an index, or one memory node's share of it, in its place on the device. It
+/// stays there as long as this object lives. Immutable; threads may share it.
 class StoredIndex {
  public:
   /// Attaches the index of a slot. Its description, its manifest and its regions' headers are
@@ -37,11 +37,11 @@ class StoredIndex {
   const layout::DeviceIndex& entry() const { return held_.entry; }
   const layout::Manifest& manifest() const { return manifest_; }
   const std::string& manifest_json() const { return description_.manifest_json; }
-  /// The place of the region in the whole device.
+  /// Returns the place of the region in the whole device.
   const layout::DeviceExtent& extent(std::uint32_t region) const {
     return held_.entry.regions.at(region).extent;
   }
-  /// The bytes of header and payload.
+  /// Returns the bytes of header and payload.
   std::span<std::byte> region(std::uint32_t region) const { return store_->bytes(extent(region)); }
 
   /// Reads everything and compares every checksum. Any of the threads calls `on_chunk` after each

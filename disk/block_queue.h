@@ -42,7 +42,7 @@ class BlockQueue {
   BlockQueue& operator=(const BlockQueue&) = delete;
 
   virtual const DiskFiles& files() const = 0;
-  /// The number of requests that may be out at a time.
+  /// Returns the number of requests that may be out at a time.
   virtual std::uint32_t capacity() const = 0;
 
   /// Makes memory cheaper to use; it must stay mapped as long as the queue lives. For set-up.
@@ -57,7 +57,7 @@ class BlockQueue {
   /// Takes out up to results.size() results, in any order; never blocks.
   virtual std::size_t reap(std::span<BlockResult> results) = 0;
 
-  /// A name for logs: "io_uring (deferred completions, registered files)".
+  /// Returns a name for logs: "io_uring (deferred completions, registered files)".
   virtual std::string description() const = 0;
 };
 

@@ -76,7 +76,7 @@ class DiskEngine {
   /// disk serves them is not known.
   Status post(std::span<const DiskRequest> requests);
 
-  /// The status that post() would return for this request alone.
+  /// Returns the status that post() would return for this request alone.
   Status check(const DiskRequest& request) const;
 
   /// Takes out up to completions.size() completions, in any order; never blocks.
@@ -90,7 +90,7 @@ class DiskEngine {
   }
   std::uint32_t room() const { return closed_ ? 0 : static_cast<std::uint32_t>(free_.size()); }
   bool closed() const { return closed_; }
-  /// A name for logs: "PATH (O_DIRECT, blocks of 512 bytes), io_uring (...)".
+  /// Returns a name for logs: "PATH (O_DIRECT, blocks of 512 bytes), io_uring (...)".
   std::string description() const;
 
   /// Ends every outstanding request (their completions are not delivered) and gives all memory

@@ -12,7 +12,7 @@
 
 namespace farvec::disk {
 
-/// A part of a file in whole blocks.
+/// A BlockRange is a part of a file in whole blocks.
 struct BlockRange {
   std::uint64_t offset = 0;
   std::uint32_t bytes = 0;
@@ -36,14 +36,14 @@ class DiskFile {
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_; }
   bool writable() const { return access_ == DiskAccess::write; }
-  /// The size when it was opened, or after grow().
+  /// Returns the size when it was opened, or after grow().
   // Acquire: pairs with grow(), so that a thread that sees the size finds the blocks.
   std::uint64_t size() const { return size_.load(std::memory_order_acquire); }
   /// Makes a file `bytes` long if it is shorter; its new blocks are on the disk and read as zeros.
   /// resource_exhausted when the disk is full, unavailable for another failure; then the file is
   /// unchanged. Blocks the thread. Only one thread at a time may call it.
   Status grow(std::uint64_t bytes);
-  /// Whether requests bypass the page cache.
+  /// Says whether requests bypass the page cache.
   bool direct() const { return direct_; }
   /// Offsets and lengths of requests are multiples of this power of two, even where the page cache
   /// would take any offset.
@@ -51,10 +51,10 @@ class DiskFile {
   /// The memory of requests is aligned to this power of two.
   std::uint32_t memory_alignment() const { return memory_alignment_; }
 
-  /// The shortest read that brings [offset, offset + bytes); bytes > 0.
+  /// Returns the shortest read that brings [offset, offset + bytes); bytes > 0.
   BlockRange cover(std::uint64_t offset, std::uint32_t bytes) const;
 
-  /// A name for logs: "PATH (O_DIRECT, blocks of 512 bytes)".
+  /// Returns a name for logs: "PATH (O_DIRECT, blocks of 512 bytes)".
   std::string description() const;
 
  private:

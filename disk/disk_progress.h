@@ -33,10 +33,10 @@ class DiskProgress {
 
   std::uint32_t done() const { return done_; }
   std::uint32_t rest() const { return asked_ - done_; }
-  /// How many of the wanted bytes are done.
+  /// Says how many of the wanted bytes are done.
   std::uint32_t arrived() const { return done_ < wanted_ ? done_ : wanted_; }
   StatusCode status() const { return status_; }
-  /// The errno of a request that failed, 0 of one that ended early.
+  /// Returns the errno of a request that failed, 0 of one that ended early.
   std::int32_t error() const { return error_; }
 
  private:

@@ -11,7 +11,7 @@
 
 namespace farvec::disk {
 
-/// Bytes of a file that cannot be read or written.
+/// BadBlocks are bytes of a file that cannot be read or written.
 struct BadBlocks {
   std::uint32_t file = 0;
   std::uint64_t offset = 0;

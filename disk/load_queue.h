@@ -24,13 +24,13 @@ class LoadListener {
   virtual ~LoadListener() = default;
   /// The load's outcome is known; called before the fibers that wait are woken. It may start loads.
   virtual void load_ended(Load& load) = 0;
-  /// The destination came back, after a deadline.
+  /// Says that the destination came back after a deadline.
   virtual void load_returned(Load& load) = 0;
 };
 
-/// One read. A frame of a pool has one load, a fiber as many as it reads at a time. It can be used
-/// again any number of times. It must not be moved while destination_out() is true or a fiber
-/// waits.
+/// A Load is one read. A frame of a pool has one load, a fiber as many as it reads at a time. It
+/// can be used again any number of times. It must not be moved while destination_out() is true or a
+/// fiber waits.
 class Load {
  public:
   Load() = default;
@@ -46,12 +46,13 @@ class Load {
 
   /// Whether it has been started and its outcome is not known yet.
   bool going() const { return going_; }
-  /// Whether the destination belongs to the disk: while the load is going, and after its deadline
-  /// until the kernel has given the read back.
+  /// Says whether the destination belongs to the disk: while the load is going, and after its
+  /// deadline until the kernel has given the read back.
   bool destination_out() const { return destination_out_; }
-  /// How the load ended the last time.
+  /// Says how the load ended the last time.
   Status status() const { return status_; }
-  /// Bytes that arrived; when the status is ok, all that were asked for and are in the file.
+  /// Returns the bytes that arrived; when the status is ok, all that were asked for and are in the
+  /// file.
   std::uint32_t bytes() const { return bytes_; }
 
  private:
@@ -106,7 +107,7 @@ class LoadQueue {
   /// do.
   bool poll();
 
-  /// The number of loads that start() takes now.
+  /// Returns the number of loads that start() takes now.
   std::size_t room() const {
     const std::size_t most = std::size_t{engine_->room()} + options_.max_waiting;
     return most > waiting_ ? most - waiting_ : 0;

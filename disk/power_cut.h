@@ -67,7 +67,7 @@ class PowerCutQueue final : public BlockQueue {
   std::string description() const override { return "mortal " + below_->description(); }
 
  private:
-  /// A write, or a sync with the writes that it makes durable.
+  /// An Out is a write, or a sync with the writes that it makes durable.
   struct Out {
     std::uint64_t id = 0;
     bool sync = false;

@@ -14,12 +14,12 @@ namespace farvec::distance {
 /// closer. Reads no byte beyond either vector.
 using PairKernel = float (*)(const void* a, const void* b, std::uint32_t dimension);
 
-/// l2: squared Euclidean. inner_product: -<a,b>. cosine: both vectors are already normalised, so it
-/// is 1 - <a,b>; only for f32 and f16. Integer types accumulate exactly in 32-bit integers (no
-/// overflow up to dimension 4096), so their result does not depend on the instruction set. The
-/// kernel may be specialised for `dimension`: call it with that dimension only. Throws Error for
-/// dimension 0 or above kMaxDimension, for cosine over integers, and for an instruction set that is
-/// not available.
+/// Returns the kernel of a metric. l2: squared Euclidean. inner_product: -<a,b>. cosine: both
+/// vectors are already normalised, so it is 1 - <a,b>; only for f32 and f16. Integer types
+/// accumulate exactly in 32-bit integers (no overflow up to dimension 4096), so their result does
+/// not depend on the instruction set. The kernel may be specialised for `dimension`: call it with
+/// that dimension only. Throws Error for dimension 0 or above kMaxDimension, for cosine over
+/// integers, and for an instruction set that is not available.
 PairKernel pair_kernel(Metric metric, ElementType type, std::uint32_t dimension,
                        Isa isa = active_isa());
 
@@ -29,7 +29,7 @@ PairKernel pair_kernel(Metric metric, ElementType type, std::uint32_t dimension,
 using ManyKernel = void (*)(const void* query, const VectorView& rows, std::span<const NodeId> ids,
                             float* out);
 
-/// Like pair_kernel(): call the kernel only with rows of `type` and `dimension`.
+/// Works like pair_kernel(): call the kernel only with rows of `type` and `dimension`.
 ManyKernel many_kernel(Metric metric, ElementType type, std::uint32_t dimension,
                        Isa isa = active_isa());
 

@@ -20,7 +20,7 @@ struct CpuFeatures {
   bool avx512_vpopcntdq = false;  ///< only together with `avx512`
 };
 
-/// Read from the processor once, then constant.
+/// Says what the processor can do. It is read from the processor once, then constant.
 const CpuFeatures& cpu_features();
 
 /// Whether kernels for `isa` were compiled in and can run here.
@@ -29,8 +29,8 @@ bool is_available(Isa isa);
 /// All available instruction sets, slowest first; never empty.
 std::vector<Isa> available_isas();
 
-/// The available instruction set with the name `name` (portable, neon, avx2, avx512), or the best
-/// one for an empty name. Throws Error on an unknown or unavailable name.
+/// Returns the available instruction set with the name `name` (portable, neon, avx2, avx512), or
+/// the best one for an empty name. Throws Error on an unknown or unavailable name.
 Isa choose_isa(std::string_view name);
 
 /// Calls choose_isa() with the environment variable FARVEC_ISA, which is read on the first call.

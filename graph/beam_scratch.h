@@ -84,8 +84,8 @@ struct GraphSearchShape {
   bool improving = false;      ///< see BeamScratch::reset()
 };
 
-/// The DRAM that a search in flight keeps: its stack of `stack_bytes`, its working memory and its
-/// prepared query. It is known before any of it is allocated.
+/// Returns the DRAM that a search in flight keeps: its stack of `stack_bytes`, its working memory
+/// and its prepared query. It is known before any of it is allocated.
 std::size_t graph_search_bytes(const GraphSearchShape& shape, std::size_t stack_bytes);
 
 }  // namespace farvec::graph

@@ -9,7 +9,7 @@
 
 namespace farvec::graph {
 
-/// The loop of beam_search(), over a scratch that has been reset.
+/// Runs the loop of beam_search(), over a scratch that has been reset.
 template <bool kPasses, NodeSource Source, typename Scorer>
 Status expand_nearest(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
                       const BeamParameters& parameters, BeamScratch& scratch) {

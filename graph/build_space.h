@@ -30,15 +30,15 @@ class BuildSpace {
     return zeros_.empty() || zeros_[a] == zeros_[b] ? d : d + 1.0f;
   }
 
-  /// Whether distances are negated products.
+  /// Says whether distances are negated products.
   bool products() const { return products_; }
-  /// distance(v, v).
+  /// Returns distance(v, v).
   float self(NodeId v) const { return products_ ? distance(v, v) : 0.0f; }
 
-  /// How well another vertex stands for a candidate c, when `direct` is the distance of the pruned
-  /// vertex from c and `between` the distance of the other vertex from c. It is at least 1 where c
-  /// is at least as near to the other vertex. For distances it is their ratio, for products the
-  /// ratio of the products.
+  /// Says how well another vertex stands for a candidate c, when `direct` is the distance of the
+  /// pruned vertex from c and `between` the distance of the other vertex from c. It is at least 1
+  /// where c is at least as near to the other vertex. For distances it is their ratio, for products
+  /// the ratio of the products.
   float occlusion(float direct, float between) const {
     constexpr float kAlways = std::numeric_limits<float>::infinity();
     if (!products_) return between > 0 ? direct / between : kAlways;
@@ -46,20 +46,21 @@ class BuildSpace {
     return direct < 0 ? between / direct : kAlways;
   }
 
-  /// The squared Euclidean distance of two rows at `distance`. For products it is the distance of
-  /// the rows with one more coordinate, sqrt(M^2 - |x|^2), where M is the largest length: then the
-  /// nearest row is the row with the largest product (Bachrach et al., RecSys 2014).
+  /// Returns the squared Euclidean distance of two rows at `distance`. For products it is the
+  /// distance of the rows with one more coordinate, sqrt(M^2 - |x|^2), where M is the largest
+  /// length: then the nearest row is the row with the largest product (Bachrach et al., RecSys
+  /// 2014).
   float squared(NodeId a, NodeId b, float distance) const {
     if (!products_) return distance;
     return 2.0f * (max_norm_squared_ + distance - augmented_[a] * augmented_[b]);
   }
 
-  /// out[i] = distance(a, ids[i]).
+  /// Sets out[i] = distance(a, ids[i]).
   void distances(NodeId a, const NodeId* ids, std::size_t count, float* out) const;
 
   void prefetch(NodeId id) const { prefetch_line(data_.row(id)); }
 
-  /// The row nearest to the mean of all rows (ties: the smaller id): the entry point.
+  /// Returns the row nearest to the mean of all rows (ties: the smaller id): the entry point.
   NodeId medoid(unsigned threads) const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace farvec::graph {
 
-/// The loop of cache_aware_search(), over a scratch that has been reset.
+/// Runs the loop of cache_aware_search(), over a scratch that has been reset.
 template <bool kPasses, CachedSource Source, NodeScorer Scorer>
 Status expand_resident(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
                        const BeamParameters& parameters, BeamScratch& scratch) {

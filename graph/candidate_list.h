@@ -47,8 +47,8 @@ class CandidateList {
   /// Only a distance below this can enter: the worst entry's distance once the list is full.
   float bound() const { return bound_; }
 
-  /// False when the entry is too far or already in the list. It is part of every search's loop,
-  /// where a call would cost a twentieth of the rate.
+  /// Returns false when the entry is too far or already in the list. It is part of every search's
+  /// loop, where a call would cost a twentieth of the rate.
   [[gnu::always_inline]] bool insert(float distance, NodeId id) {
     if (!(distance < bound_)) return false;
     const std::uint64_t key = make_key(distance, id);
@@ -90,7 +90,7 @@ class CandidateList {
     return insert(distance, id);
   }
 
-  /// An entry with all that is known about it, in the order of entries.
+  /// A Key is an entry with all that is known about it, in the order of entries.
   using Key = std::uint64_t;
   static constexpr Key key_of(float distance, NodeId id) { return make_key(distance, id); }
   static constexpr float distance_of(Key key) {
@@ -141,7 +141,7 @@ class CandidateList {
     return taken;
   }
 
-  /// The place of an entry, valid until the next insert().
+  /// A Position is the place of an entry, valid until the next insert().
   using Position = std::uint32_t;
 
   /// Writes up to `out.size()` of the nearest fresh entries, which stay fresh; returns how many.

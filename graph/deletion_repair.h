@@ -23,9 +23,9 @@ class DeletionRepair {
   /// Numbers the vertices that are not out, in their order. Borrows both.
   DeletionRepair(const Graph& former, const RowSet& out);
 
-  /// The number of vertices that stay.
+  /// Returns the number of vertices that stay.
   std::size_t kept() const { return kept_.size(); }
-  /// The new number of a vertex; kInvalidNode when it is out.
+  /// Returns the new number of a vertex; kInvalidNode when it is out.
   NodeId number(NodeId former) const { return numbers_[former]; }
 
   /// Gives the first kept() vertices of growth.graph() their edges, at most options.degree each.

@@ -12,8 +12,8 @@
 
 namespace farvec::graph {
 
-/// A direct-mapped table of ids with their estimates. It may forget an id when another takes its
-/// place; what it forgets then depends only on the ids and their order.
+/// An EstimateTable is a direct-mapped table of ids with their estimates. It may forget an id when
+/// another takes its place; what it forgets then depends only on the ids and their order.
 class EstimateTable {
  public:
   static constexpr float kUnknown = std::numeric_limits<float>::infinity();

@@ -17,7 +17,7 @@
 
 namespace farvec::graph {
 
-/// Some of a vertex's neighbours.
+/// A NeighborBlock has some of a vertex's neighbours.
 struct NeighborBlock {
   std::uint32_t number = 0;
   float distance = 0;  ///< exact distance of the vertex

@@ -31,9 +31,10 @@ concept PageSource = NodeSource<Source> &&
   { source.expand(frontier, visit, wanted) } -> std::same_as<Status>;
 };
 
-/// A source that keeps some records in memory. resident(id) says whether expand({id}) would go on
-/// without waiting, as far as can be seen now. prefetch(id) starts to bring a record for which no
-/// search waits yet, or does nothing when there is no room for it. Neither suspends.
+/// A CachedSource is a source that keeps some records in memory. resident(id) says whether
+/// expand({id}) would go on without waiting, as far as can be seen now. prefetch(id) starts to
+/// bring a record for which no search waits yet, or does nothing when there is no room for it.
+/// Neither suspends.
 template <typename Source>
 concept CachedSource = NodeSource<Source> && requires(Source source) {
   { source.resident(NodeId{}) } -> std::same_as<bool>;

@@ -10,7 +10,7 @@
 
 namespace farvec::graph {
 
-/// One flag per vertex: whether it is reachable from graph.entry along edges.
+/// Returns one flag per vertex: whether it is reachable from graph.entry along edges.
 std::vector<bool> reachable_vertices(const Graph& graph);
 
 /// Gives every unreachable one of the first `vertices` an in-edge from a near reachable one, within

@@ -16,7 +16,7 @@ struct PruneParameters {
   float alpha = 1.2f;         ///< applies to distances, not to their squares
 };
 
-/// The working memory of one thread. A RobustPrune is used by one thread at a time.
+/// Chooses neighbours. It holds the working memory of one thread, so one thread at a time uses it.
 class RobustPrune {
  public:
   /// Borrows all but the parameters. Without `hubs` no vertex counts as a hub.
@@ -45,7 +45,7 @@ class RobustPrune {
   const std::vector<NodeId>& extend(NodeId v, std::span<const NodeId> chosen,
                                     std::span<const NodeId> candidates);
 
-  /// The number of distances computed so far.
+  /// Returns the number of distances computed so far.
   std::uint64_t distances() const { return distances_; }
 
  private:

@@ -26,8 +26,8 @@ struct SampleOptions {
   bool quiet = true;  ///< no progress line
 };
 
-/// A sample of vertices evenly spread over the rows, and a Vamana graph over them (Wang et al.,
-/// Starling, SIGMOD 2024, section 4.3, navigation graph).
+/// A SampledGraph is a sample of vertices evenly spread over the rows, and a Vamana graph over them
+/// (Wang et al., Starling, SIGMOD 2024, section 4.3, navigation graph).
 class SampledGraph {
  public:
   /// Copies the sample's rows while it builds. Throws Error for options that make no sense, and

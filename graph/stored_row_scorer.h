@@ -10,7 +10,8 @@
 
 namespace farvec::graph {
 
-/// A NodeScorer of exact distances from a query, which is of the rows' type; borrows both.
+/// A StoredRowScorer is a NodeScorer of exact distances from a query, which is of the rows' type;
+/// borrows both.
 struct StoredRowScorer {
   VectorView rows;
   const void* query;

@@ -25,8 +25,8 @@ struct OrderOptions {
 /// of the graph, and per vertex 24 bytes and 12 for each thread.
 std::vector<NodeId> bisection_order(const AdjacencyView& graph, const OrderOptions& options = {});
 
-/// The same graph with its vertices in the given order; every list ascends. `order` has each vertex
-/// once.
+/// Returns the same graph with its vertices in the given order; every list ascends. `order` has
+/// each vertex once.
 Graph reordered(const AdjacencyView& graph, std::span<const NodeId> order, unsigned threads = 0);
 
 }  // namespace farvec::graph

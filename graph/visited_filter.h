@@ -11,9 +11,10 @@
 
 namespace farvec::graph {
 
-/// A direct-mapped table of ids. It never calls a new id seen. It may forget an old id when another
-/// id takes its place; then the search estimates that vertex again and CandidateList drops the
-/// duplicate, so results do not change. Which ids are forgotten depends only on the ids.
+/// A VisitedFilter is a direct-mapped table of ids. It never calls a new id seen. It may forget an
+/// old id when another id takes its place; then the search estimates that vertex again and
+/// CandidateList drops the duplicate, so results do not change. Which ids are forgotten depends
+/// only on the ids.
 class VisitedFilter {
  public:
   /// Sizes the table for about `expected` ids and forgets everything. Allocates only to grow.

@@ -21,12 +21,13 @@ struct Plane {
 
   std::uint32_t groups() const { return 8 / width; }
   std::uint32_t mask() const { return (1u << width) - 1; }
-  /// The distance in bytes between the groups of the query's mirror of this plane. Short planes are
-  /// packed so that one 64-byte load covers two or four groups.
+  /// Returns the distance in bytes between the groups of the query's mirror of this plane. Short
+  /// planes are packed so that one 64-byte load covers two or four groups.
   std::uint32_t query_stride() const {
     return bytes <= 16 ? 16 : bytes <= 32 ? 32 : static_cast<std::uint32_t>(round_up(bytes, 64));
   }
-  /// Bytes in whole cache lines, with room for a 32-byte load of a last group of 16 bytes.
+  /// Returns the bytes in whole cache lines, with room for a 32-byte load of a last group of 16
+  /// bytes.
   std::uint32_t query_bytes() const {
     return static_cast<std::uint32_t>(round_up(std::size_t{groups()} * query_stride() + 16, 64));
   }
@@ -56,8 +57,8 @@ struct CodeShape {
     padded_bytes = padded <= kCacheLineBytes && 3 * padded <= 4 * bytes ? padded : bytes;
   }
 
-  /// Bytes of a record, padded so that no record crosses a cache line, where that costs at most a
-  /// third.
+  /// Returns the bytes of a record, padded so that no record crosses a cache line, where that costs
+  /// at most a third.
   constexpr std::size_t record_bytes() const { return padded_bytes; }
   std::uint32_t query_bytes() const {
     std::uint32_t total = 0;

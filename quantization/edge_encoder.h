@@ -15,7 +15,7 @@
 
 namespace farvec::quantization {
 
-/// The space in which edges are encoded.
+/// An EdgeSpace is the space in which edges are encoded.
 struct EdgeSpace {
   Metric metric = Metric::l2;
   std::uint32_t bits = 1;
@@ -54,7 +54,7 @@ class EdgeEncoder {
   std::vector<float> residual_, code_;
 };
 
-/// The ranges of the factors of all edges.
+/// NeighborRanges are the ranges of the factors of all edges.
 struct NeighborRanges {
   float add_low = std::numeric_limits<float>::infinity();
   float add_high = -std::numeric_limits<float>::infinity();

@@ -26,7 +26,7 @@ class Encoder {
   /// floats).
   CodeFit fit(const float* r);
 
-  /// The levels of the last fit(), one per dimension, below 2^bits.
+  /// Returns the levels of the last fit(), one per dimension, below 2^bits.
   std::span<const std::uint8_t> levels() const { return {levels_.data(), shape_.dimension}; }
 
   /// Writes the lowest shape.bits bits of the last fit()'s levels into planes of `shape`, which has

@@ -7,16 +7,17 @@ namespace farvec::quantization {
 
 struct RabitqParameters;
 
-/// estimate = offset(query) + share(query) * add - rescale * <x, y> (twice that for l2), within
-/// error * |y| (twice that for l2); x is the code's vector and y the query minus its share of the
-/// centroid.
+/// The estimate is offset(query) + share(query) * add - rescale * <x, y> (twice that for l2),
+/// within error * |y| (twice that for l2); x is the code's vector and y the query minus its share
+/// of the centroid.
 struct Factors {
   float add = 0;
   float rescale = 0;
   float error = 0;
 };
 
-/// Fixed point: bits 0-11 add, 12-23 rescale (both rounded to nearest), 24-31 error (rounded up).
+/// Stores factors in fixed point: bits 0-11 add, 12-23 rescale (both rounded to nearest), 24-31
+/// error (rounded up).
 class FactorCodec {
  public:
   static constexpr std::uint32_t kMask = 0xfff;

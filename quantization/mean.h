@@ -7,8 +7,8 @@
 
 namespace farvec::quantization {
 
-/// The mean, `data.dimension` floats, the same for any number of threads. There must be at least
-/// one row.
+/// Returns the mean, `data.dimension` floats, the same for any number of threads. There must be at
+/// least one row.
 std::vector<float> mean_row(VectorView data, unsigned threads);
 
 }  // namespace farvec::quantization

@@ -15,7 +15,7 @@
 
 namespace farvec::quantization {
 
-/// The clusters to encode, and their vectors. Borrowed.
+/// A MemberSet has the clusters to encode, and their vectors. Borrowed.
 struct MemberSet {
   VectorView rows;  ///< stored type; may be a mapped file larger than memory
   MembershipView membership;

@@ -14,8 +14,8 @@
 
 namespace farvec::quantization {
 
-/// A query, rotated, in the form of tables. Reused between queries: prepare() allocates only when
-/// the dimension grows. Only NeighborCodes reads the members.
+/// A NeighborQuery is a query, rotated, in the form of tables. Reused between queries: prepare()
+/// allocates only when the dimension grows. Only NeighborCodes reads the members.
 struct NeighborQuery {
   struct alignas(64) Tables {
     std::uint8_t entries[64];
@@ -41,7 +41,7 @@ class NeighborCodes {
   explicit NeighborCodes(RabitqParameters parameters);
 
   const RabitqParameters& parameters() const { return parameters_; }
-  /// Bytes of the codes of `degree` neighbours, in whole blocks.
+  /// Returns the bytes of the codes of `degree` neighbours, in whole blocks.
   std::uint32_t bytes(std::uint32_t degree) const {
     return bytes(parameters_.dimension, parameters_.bits, degree);
   }
@@ -52,7 +52,7 @@ class NeighborCodes {
   /// `query` is one row of parameters().type in stored form, at any alignment.
   void prepare(const void* query, NeighborQuery& out) const;
 
-  /// A block of a vertex's neighbours.
+  /// A Block is a block of a vertex's neighbours.
   struct Block {
     const std::byte* codes = nullptr;  ///< the bytes that a NeighborEncoder wrote for the vertex
     std::uint32_t number = 0;

@@ -15,7 +15,7 @@
 
 namespace farvec::quantization {
 
-/// The graph to encode, and its vectors. Borrowed.
+/// An EdgeSet is the graph to encode, and its vectors. Borrowed.
 struct EdgeSet {
   VectorView rows;  ///< stored type; row v belongs to vertex v
   AdjacencyView graph;

@@ -7,14 +7,14 @@
 
 namespace farvec::quantization {
 
-/// estimate = distance of the vertex + add - rescale * <x, y>, where x is the code's vector and y
-/// the rotated query minus the centroid.
+/// The estimate is the distance of the vertex + add - rescale * <x, y>, where x is the code's
+/// vector and y the rotated query minus the centroid.
 struct NeighborFactors {
   float add = 0;
   float rescale = 0;
 };
 
-/// Fixed point over the trained ranges, rounded to nearest.
+/// Stores factors in fixed point over the trained ranges, rounded to nearest.
 class NeighborFactorCodec {
  public:
   static constexpr std::uint32_t kTop = 0xffff;

@@ -35,7 +35,7 @@ inline float estimate_one(const RabitqQuery& query, float product, std::uint32_t
          (query.rescale_base + query.rescale_scale * rescale) * product;
 }
 
-/// The statistical bound, plus the largest error of rounding the factors.
+/// Returns the statistical bound, plus the largest error of rounding the factors.
 inline float error_one(const RabitqQuery& query, float product, std::uint32_t factors) {
   const auto error =
       static_cast<float>(static_cast<std::int32_t>(factors >> FactorCodec::kErrorShift));

@@ -41,8 +41,8 @@ struct RabitqParameters {
 /// Throws Error when the parameters contradict themselves.
 void check_parameters(const RabitqParameters& parameters);
 
-/// A query, rotated and quantised. Reused between queries: prepare() allocates only when the
-/// dimension grows. Only Rabitq reads the members.
+/// A RabitqQuery is a query, rotated and quantised. Reused between queries: prepare() allocates
+/// only when the dimension grows. Only Rabitq reads the members.
 struct RabitqQuery {
   struct alignas(64) Block {
     std::int8_t values[64];
@@ -78,10 +78,10 @@ class Rabitq {
   explicit Rabitq(RabitqParameters parameters);
 
   const RabitqParameters& parameters() const { return parameters_; }
-  /// Bytes of one record: code, 4 bytes of factors, padding; a multiple of 4. For whole vectors,
-  /// the bytes of a stored vector.
+  /// Returns the bytes of one record: code, 4 bytes of factors, padding; a multiple of 4. For whole
+  /// vectors, the bytes of a stored vector.
   std::size_t record_bytes() const { return shape_.record_bytes(); }
-  /// Bytes of one record of codes.
+  /// Returns the bytes of one record of codes.
   static std::size_t record_bytes(std::uint32_t dimension, std::uint32_t bits) {
     return CodeShape(dimension, bits).record_bytes();
   }

@@ -23,7 +23,7 @@ class Rotation {
   /// Rotates the `dimension` floats of `vector` in place.
   void apply(float* vector) const;
 
-  /// The kernels for the other steps that prepare a query.
+  /// Returns the kernels for the other steps that prepare a query.
   const QueryKernels& kernels() const { return *kernels_; }
 
  private:

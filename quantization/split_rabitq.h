@@ -21,13 +21,14 @@ struct SplitTraining {
   Progress* progress = nullptr;      ///< borrowed; counts every row twice
 };
 
-/// Two sets of factor ranges for one centroid and one rotation.
+/// SplitParameters are two sets of factor ranges for one centroid and one rotation.
 struct SplitParameters {
   RabitqParameters code;   ///< 1 bit
   RabitqParameters whole;  ///< 1 bit and the bits of the extension
 };
 
-/// A query for both parts. Reused between queries; only SplitRabitq and the 1-bit Rabitq read it.
+/// A SplitQuery is a query for both parts. Reused between queries; only SplitRabitq and the 1-bit
+/// Rabitq read it.
 struct SplitQuery {
   RabitqQuery code;
   RabitqQuery whole;
@@ -49,7 +50,7 @@ class SplitRabitq {
   const Rabitq& code() const { return code_; }
   std::uint32_t extension_bits() const { return extension_.bits; }
   const RabitqParameters& whole_parameters() const { return whole_.parameters(); }
-  /// Bytes of one extension: E bits per dimension and 4 bytes of factors, not padded.
+  /// Returns the bytes of one extension: E bits per dimension and 4 bytes of factors, not padded.
   std::uint32_t extension_bytes() const { return extension_.code_bytes + kFactorBytes; }
   static std::uint32_t extension_bytes(std::uint32_t dimension, std::uint32_t extension_bits) {
     return CodeShape(dimension, extension_bits).code_bytes + kFactorBytes;

@@ -27,7 +27,7 @@ class Acceptor {
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  /// The port that the kernel chose when 0 was asked for; the same on every address.
+  /// Returns the port that the kernel chose when 0 was asked for; the same on every address.
   std::uint16_t port() const { return port_; }
   /// Call it once. The taker's server must have started, and must not end before stop().
   void start(Taker taker);

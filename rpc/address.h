@@ -31,17 +31,18 @@ std::string to_string(const Address& address);
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-/// Every socket address of a TCP address's host. Throws Error when the name does not resolve.
+/// Returns every socket address of a TCP address's host. Throws Error when the name does not
+/// resolve.
 AddressList resolve(const Address& address);
 
 /// True for a Unix socket, and for a host whose addresses are all loopback addresses. Throws Error
 /// when the name does not resolve.
 bool is_local(const Address& address);
 
-/// True when gRPC's name of a caller ("unix:", "ipv4:127.0.0.1:4711", "ipv6:%5B::1%5D:4711")
-/// belongs to this machine.
+/// Returns true when gRPC's name of a caller ("unix:", "ipv4:127.0.0.1:4711",
+/// "ipv6:%5B::1%5D:4711") belongs to this machine.
 bool is_local_peer(std::string_view peer);
-/// Whether the caller came through a Unix socket.
+/// Says whether the caller came through a Unix socket.
 bool is_unix_peer(std::string_view peer);
 
 /// Throws Error when `address` can be reached from other machines and the service there is neither

@@ -10,7 +10,7 @@ namespace farvec::rpc {
 inline constexpr std::uint32_t kGrantMagic = 0x52475646;  // "FVGR"
 inline constexpr std::uint32_t kGrantVersion = 1;
 
-/// From client to node, once, right after connecting.
+/// A GrantRequest goes from client to node, once, right after connecting.
 struct GrantRequest {
   std::uint32_t magic = kGrantMagic;
   std::uint32_t version = kGrantVersion;
@@ -19,8 +19,8 @@ struct GrantRequest {
 static_assert(sizeof(GrantRequest) == 24);
 static_assert(offsetof(GrantRequest, lease) == 8);
 
-/// From node to client, with one descriptor per region in the order of the attach response. The
-/// connection then stays open, silent, as long as node and lease live.
+/// A GrantReply goes from node to client, with one descriptor per region in the order of the attach
+/// response. The connection then stays open, silent, as long as node and lease live.
 struct GrantReply {
   std::uint32_t magic = kGrantMagic;
   std::uint32_t version = kGrantVersion;

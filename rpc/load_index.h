@@ -15,8 +15,8 @@ struct LoadIndexCall {
   std::chrono::milliseconds timeout{3'600'000};
 };
 
-/// The path in the form that a memory node is told: absolute. Throws Error where it is not UTF-8,
-/// which text in a message has to be.
+/// Returns the path in the form that a memory node is told: absolute. Throws Error where it is not
+/// UTF-8, which text in a message has to be.
 std::string told_path(const std::filesystem::path& path);
 
 /// Returns when the node serves the index. `context` is fresh; cancelling it ends the load. Throws

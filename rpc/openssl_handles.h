@@ -30,8 +30,8 @@ inline BioHandle bio_over(const std::string& text) {
   return BioHandle(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-/// The certificates of a PEM text, in its order. It reads to the end of the text, whose length
-/// load_tls() limits.
+/// Returns the certificates of a PEM text, in its order. It reads to the end of the text, whose
+/// length load_tls() limits.
 inline std::vector<X509Handle> parse_certificates(const std::string& pem) {
   std::vector<X509Handle> certificates;
   const BioHandle bio = bio_over(pem);

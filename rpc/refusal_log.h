@@ -23,7 +23,7 @@ class RefusalLog {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The line to log now; empty when this refusal is left out.
+  /// Returns the line to log now; empty when this refusal is left out.
   std::string line(const Refusal& refusal, Clock::time_point now);
 
  private:

@@ -38,7 +38,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// The address, with the port that the kernel chose when 0 was asked for.
+  /// Returns the address, with the port that the kernel chose when 0 was asked for.
   const Address& address() const { return address_; }
 
   /// Sets the standard health service's answer for "".

@@ -18,7 +18,7 @@ grpc::Status to_grpc(StatusCode code, const std::string& message);
 /// `failed_precondition` (ABORTED, ALREADY_EXISTS).
 StatusCode to_status_code(grpc::StatusCode code);
 
-/// Text for messages to people: "UNAVAILABLE: connection refused".
+/// Returns text for messages to people: "UNAVAILABLE: connection refused".
 std::string describe(const grpc::Status& status);
 
 }  // namespace farvec::rpc

@@ -15,10 +15,10 @@ using RegionId = std::uint32_t;
 /// The distance between the tokens of reads that must complete one by one.
 inline constexpr std::uint64_t kTokensApart = 2;
 
-/// A read of [offset, offset + bytes) of a region into `destination`. The destination belongs to
-/// the endpoint from post() until its completion has been polled (or close() has returned), even
-/// when the caller has given up waiting (docs/buffers.md). A read of 0 bytes is allowed and
-/// completes. Aligned so that no request in an array crosses a cache line.
+/// A ReadRequest is a read of [offset, offset + bytes) of a region into `destination`. The
+/// destination belongs to the endpoint from post() until its completion has been polled (or close()
+/// has returned), even when the caller has given up waiting (docs/buffers.md). A read of 0 bytes is
+/// allowed and completes. Aligned so that no request in an array crosses a cache line.
 struct alignas(32) ReadRequest {
   std::uint64_t token = 0;  ///< the caller's; comes back in the completion
   RegionId region = 0;
@@ -48,8 +48,8 @@ struct EndpointLimits {
   std::uint32_t max_read_bytes = 0;
 };
 
-/// The memory of an endpoint, and what it has asked of its device, which may be more than what was
-/// asked of it.
+/// An EndpointUse says what memory an endpoint has, and what it has asked of its device, which may
+/// be more than what was asked of it.
 struct EndpointUse {
   std::size_t dram_bytes = 0;
   std::uint64_t device_reads = 0;
@@ -81,17 +81,17 @@ class Endpoint {
 
   virtual EndpointLimits limits() const = 0;
 
-  /// Bytes of a region; 0 when there is no such region.
+  /// Returns the bytes of a region; 0 when there is no such region.
   virtual std::uint64_t region_bytes(RegionId region) const = 0;
 
   /// All zero where reads go to the device unchanged and need no memory of the endpoint.
   virtual EndpointUse use() const { return {}; }
 
-  /// The name of the tier for reports: "shm", "emulated(rdma: 2.8 us, 25 GB/s, ...)".
+  /// Returns the name of the tier for reports: "shm", "emulated(rdma: 2.8 us, 25 GB/s, ...)".
   virtual std::string description() const = 0;
 
-  /// The share of the first region's bytes that could still be delivered when a read last ended, or
-  /// was not taken, with `unavailable`; 1 before that.
+  /// Returns the share of the first region's bytes that could still be delivered when a read last
+  /// ended, or was not taken, with `unavailable`; 1 before that.
   virtual double coverage() const { return 1; }
 
   /// Called by other code that watches the peer, when it is lost (for example a lease): what is

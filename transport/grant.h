@@ -11,13 +11,15 @@ namespace farvec::transport {
 
 using GrantLease = std::array<std::byte, 16>;
 
-/// The regions in the order of their ids. The memory is borrowed.
+/// GrantedRegions are the regions in the order of their ids. The memory is borrowed.
 using GrantedRegions = std::vector<std::span<const std::byte>>;
 
-/// True while the lease is held. Called on any thread of a listener; must not block.
+/// It is true while the lease is held. It is called on any thread of a listener, and must not
+/// block.
 using Authorise = std::function<bool(const GrantLease&)>;
 
-/// What the holder of a lease for writing may fill. Without regions there are no writers.
+/// WritableRegions are what the holder of a lease for writing may fill. Without regions there are
+/// no writers.
 struct WritableRegions {
   std::vector<std::span<std::byte>> regions;  ///< numbered in their own order; borrowed
   /// True for leases for writing. It must not be true for a lease for reading.

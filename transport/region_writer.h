@@ -30,9 +30,9 @@ class RegionWriter {
   /// outlives a loss of power is up to the node.
   virtual Status flush() = 0;
 
-  /// 0 when there is no such region.
+  /// Returns 0 when there is no such region.
   virtual std::uint64_t region_bytes(RegionId region) const = 0;
-  /// Not ok when the writer is dead.
+  /// Is not ok when the writer is dead.
   virtual const Status& status() const = 0;
 };
 

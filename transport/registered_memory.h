@@ -22,7 +22,8 @@ class RegisteredMemory {
     });
     ranges_.push_back({memory.data(), memory.data() + memory.size(), std::move(handle)});
   }
-  /// The handle of the range that holds all of [begin, begin + bytes); nullptr when there is none.
+  /// Returns the handle of the range that holds all of [begin, begin + bytes); nullptr when there
+  /// is none.
   const Handle* find(const std::byte* begin, std::uint32_t bytes) const {
     for (const Range& range : ranges_) {
       if (begin >= range.begin && begin <= range.end &&

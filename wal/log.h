@@ -69,11 +69,11 @@ class Log {
   virtual Status wait_for_room(std::uint64_t record_bytes, Ticks deadline) = 0;
 
   virtual std::size_t max_record_bytes() const = 0;
-  /// The position after the last record that was appended.
+  /// Returns the position after the last record that was appended.
   virtual Position end() const = 0;
   /// All records before it are on the disk. Fibers poll this instead of calling wait().
   virtual Position durable() const = 0;
-  /// The error that ended the log, or ok.
+  /// Returns the error that ended the log, or ok.
   virtual Status failure() const = 0;
   /// Asks for durability up to `position` as soon as possible; never blocks. With
   /// Durability::commit every append() asks.
@@ -88,11 +88,11 @@ class Log {
   /// durably before the next (this blocks the thread). A segment that cannot be deleted stays, with
   /// a warning.
   virtual void cut(Position position) = 0;
-  /// The bytes of all segments.
+  /// Returns the bytes of all segments.
   virtual std::uint64_t disk_bytes() const = 0;
-  /// The state of the copies in memories elsewhere. Never waits.
+  /// Returns the state of the copies in memories elsewhere. Never waits.
   virtual LogCopies copies() const { return {}; }
-  /// The oldest position that still exists.
+  /// Returns the oldest position that still exists.
   virtual Position begin() const = 0;
 };
 

@@ -36,13 +36,13 @@ class LogFolder {
   virtual std::unique_ptr<layout::DirectoryLock> lock() {
     return std::make_unique<layout::DirectoryLock>(path());
   }
-  /// The log in the form that readers see.
+  /// Returns the log in the form that readers see.
   virtual std::shared_ptr<LogSource> source() const { return folder_source(path()); }
   /// Removes unnamed files that a killed process left.
   virtual void remove_unnamed();
-  /// The epoch of the writer, which goes into the headers of its segments.
+  /// Returns the epoch of the writer, which goes into the headers of its segments.
   virtual std::uint32_t epoch() const { return 0; }
-  /// The state of the copies in memories elsewhere. Never waits.
+  /// Returns the state of the copies in memories elsewhere. Never waits.
   virtual LogCopies copies() const { return {}; }
   /// Makes a new file of zeros, which replaces any file of that name; its bytes are allocated on
   /// the disk. When it throws, there is no file.
@@ -55,10 +55,10 @@ class LogFolder {
   virtual void sync() = 0;
 };
 
-/// A folder of the file system.
+/// Returns a folder of the file system.
 std::unique_ptr<LogFolder> disk_folder(const std::filesystem::path& path);
 
-/// Whether errno says that a disk or a quota is full.
+/// Says whether errno says that a disk or a quota is full.
 bool is_full(int errno_value);
 
 }  // namespace farvec::wal

@@ -26,7 +26,7 @@ class LogMemory {
   virtual void flush() = 0;
 };
 
-/// All memories of a log; null where one cannot be reached.
+/// LogMemories are all memories of a log; null where one cannot be reached.
 using LogMemories = std::vector<std::shared_ptr<LogMemory>>;
 
 /// Reaches the memory with that number anew, for reading and writing. Throws Error when that is not
@@ -34,8 +34,8 @@ using LogMemories = std::vector<std::shared_ptr<LogMemory>>;
 using LogReach =
     std::function<std::shared_ptr<LogMemory>(std::size_t copy, const std::atomic<bool>& stop)>;
 
-/// The number of memories that the log should be on, and of those that have all of it now. Both are
-/// 0 for a log in a folder.
+/// LogCopies has the number of memories that the log should be on, and of those that have all of it
+/// now. Both are 0 for a log in a folder.
 struct LogCopies {
   std::uint32_t wanted = 0;
   std::uint32_t there = 0;

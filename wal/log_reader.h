@@ -45,13 +45,13 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  /// The next record; nothing at the end, which may be temporary where the tail grows.
+  /// Returns the next record; nothing at the end, which may be temporary where the tail grows.
   std::optional<LogRecord> next();
-  /// The position after the last whole record, valid when next() has returned nothing.
+  /// Returns the position after the last whole record, valid when next() has returned nothing.
   Position end() const;
   /// No record that existed when the reader was made is after it; later ones may be before it.
   Position reach() const;
-  /// Bytes of a torn record after the end.
+  /// Returns the bytes of a torn record after the end.
   std::uint64_t torn_bytes() const;
 
  private:

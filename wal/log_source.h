@@ -12,7 +12,7 @@
 
 namespace farvec::wal {
 
-/// The bytes of one segment, with its header. One thread at a time uses it.
+/// SegmentBytes are the bytes of one segment, with its header. One thread at a time uses it.
 class SegmentBytes {
  public:
   virtual ~SegmentBytes() = default;

@@ -46,8 +46,8 @@ class RegionFolder final : public LogFolder {
 
   /// Drops the copies that are known to have died, even while nothing is written.
   void look_at_copies();
-  /// The first copy from `from` on that has to be reached again; nothing while the log is being
-  /// opened, when all copies are there, and when the log has ended.
+  /// Returns the first copy from `from` on that has to be reached again; nothing while the log is
+  /// being opened, when all copies are there, and when the log has ended.
   std::optional<std::size_t> missing(std::size_t from) const;
   /// Adds a copy: it is written like the others when it holds what they hold. Until then it holds
   /// no log, and does not count when the log is opened. Throws Error when that fails, or `stop`

@@ -12,7 +12,8 @@
 
 namespace farvec::wal {
 
-/// The writer's epoch and the memories of the log, null where one cannot be reached.
+/// RegionWriters has the writer's epoch and the memories of the log, null where one cannot be
+/// reached.
 struct RegionWriters {
   LogMemories copies;
   /// How many memories must have what is acknowledged; one fewer may be lost without losing any of
@@ -23,7 +24,8 @@ struct RegionWriters {
                              ///< the log is opened again
 };
 
-/// The number of copies that must answer, so that one of them has all that was acknowledged.
+/// Returns the number of copies that must answer, so that one of them has all that was
+/// acknowledged.
 inline std::size_t fewest_answers(std::size_t copies, std::size_t needed) {
   return copies - needed + 1;
 }

@@ -13,8 +13,8 @@
 
 namespace farvec::wal {
 
-/// The header of a memory's region; nothing when there is none. A header that is being written is
-/// read again, a few times.
+/// Returns the header of a memory's region; nothing when there is none. A header that is being
+/// written is read again, a few times.
 std::optional<layout::LogRegionHeader> read_region_header(LogMemory& memory);
 
 /// Throws Error when the memory holds another log, or has no room for this one.
@@ -37,7 +37,7 @@ class RegionSource final : public LogSource, public std::enable_shared_from_this
   bool distrust() override;
   void look_elsewhere() override;
 
-  /// The slots of the last segments(), in their order.
+  /// Returns the slots of the last segments(), in their order.
   const std::vector<std::uint32_t>& slots() const { return slots_; }
   const layout::LogRegionHeader& header() const { return header_; }
 

@@ -23,7 +23,7 @@ struct NewSegment {
 inline constexpr std::uint64_t kSegmentGranule = 4096;
 inline constexpr std::uint64_t kMinSegmentBytes = 2 * kSegmentGranule;
 
-/// A random number for what must differ between segments and between logs.
+/// Returns a random number for what must differ between segments and between logs.
 std::uint64_t random_word();
 
 /// Threads share it. Every member throws SystemError.

@@ -20,12 +20,12 @@ struct Segment {
 /// durable.
 std::string segment_name(std::uint64_t number);
 inline constexpr const char* kPartialSuffix = ".partial";
-/// Whether a segment that is not durable yet has such a name.
+/// Says whether a segment that is not durable yet has such a name.
 bool is_partial_segment(const std::string& name);
 
-/// The segments in their order; empty when the folder has none. Files with other names are ignored.
-/// Throws Error when a header is not sound, a segment belongs to another log, or one is missing in
-/// between.
+/// Returns the segments in their order; empty when the folder has none. Files with other names are
+/// ignored. Throws Error when a header is not sound, a segment belongs to another log, or one is
+/// missing in between.
 std::vector<Segment> list_segments(const std::filesystem::path& folder);
 
 /// Removes the segments of the log in `folder`, including those that were being written, and the

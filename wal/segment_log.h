@@ -18,8 +18,8 @@
 
 namespace farvec::wal {
 
-/// Like Log::create() and Log::open(), in a folder that exists. When `log_id` is 0 a random one is
-/// used.
+/// Works like Log::create() and Log::open(), in a folder that exists. When `log_id` is 0 a random
+/// one is used.
 std::unique_ptr<Log> create_log(const LogOptions& options, std::unique_ptr<LogFolder> folder,
                                 std::uint64_t log_id = 0);
 std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFolder> folder);

@@ -32,9 +32,9 @@ class SegmentReader {
   /// Sets the end of what was the last segment, when another one has followed it.
   void end_at(Position end);
 
-  /// The position after the last record that next() has returned.
+  /// Returns the position after the last record that next() has returned.
   Position position() const { return position_; }
-  /// The position of the first record that was written together with the last one.
+  /// Returns the position of the first record that was written together with the last one.
   Position group_begin() const { return group_begin_; }
   /// Whether the log was closed here: all of its records are durable.
   bool closed() const { return closed_; }

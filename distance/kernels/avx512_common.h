@@ -61,7 +61,7 @@ FARVEC_KERNEL __m512i load_bytes(const void* row, std::size_t i, std::size_t lef
   return _mm512_maskz_loadu_epi8((std::uint64_t{1} << left) - 1, address);
 }
 
-/// |a - b| of each element, as unsigned bytes: it is at most 255 for both types.
+/// Computes |a - b| of each element, as unsigned bytes: it is at most 255 for both types.
 template <ElementType T>
 FARVEC_KERNEL __m512i absolute_difference(__m512i a, __m512i b) {
   if constexpr (T == ElementType::u8) {

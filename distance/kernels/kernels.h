@@ -32,7 +32,7 @@ KernelTable avx512_table(std::uint32_t dimension);
 /// Replaces the 8-bit kernels of an avx512_table(); for processors with VNNI.
 void use_avx512_vnni(std::uint32_t dimension, KernelTable& table);
 
-/// The best table for `isa` on this processor.
+/// Returns the best table for `isa` on this processor.
 KernelTable table_for(Isa isa, std::uint32_t dimension);
 
 }  // namespace farvec::distance::kernels

@@ -26,7 +26,7 @@ class HnswBatchInserter {
   /// Prunes every vertex to the degrees that pages have room for.
   void prune_to_degree();
 
-  /// The number of distances computed so far.
+  /// Returns the number of distances computed so far.
   std::uint64_t distances() const;
 
  private:

@@ -32,7 +32,7 @@ struct HnswStats {
 /// Throws Error for parameters that make no sense.
 void check_hnsw_options(const HnswOptions& options);
 
-/// The most neighbours that a vertex has on a layer.
+/// Returns the most neighbours that a vertex has on a layer.
 constexpr std::uint32_t hnsw_degree(std::uint32_t m, std::uint32_t layer) {
   return layer == 0 ? 2 * m : m;
 }

@@ -43,7 +43,7 @@ class HnswGraph {
     return layer == 0 ? base_.row_capacity() : upper_.row_capacity();
   }
 
-  /// Layer 0, which has the entry.
+  /// Returns layer 0, which has the entry.
   Graph& base() { return base_; }
   const Graph& base() const { return base_; }
 

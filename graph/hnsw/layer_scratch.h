@@ -49,14 +49,14 @@ inline constexpr std::uint64_t kMarkedPerPlace = 500;
 /// The working memory of one search, reused between searches; grows to the largest search seen.
 class LayerScratch {
  public:
-  /// The answer of the last layer, nearest first, without marked vertices. The next layer begins
-  /// with it and passed().
+  /// Returns the answer of the last layer, nearest first, without marked vertices. The next layer
+  /// begins with it and passed().
   std::span<const Candidate> found() const { return found_; }
-  /// The nearest marked vertex that the search has met, if any.
+  /// Returns the nearest marked vertex that the search has met, if any.
   std::span<const Candidate> passed() const { return {&passed_, has_passed_ ? 1u : 0u}; }
 
-  /// Whether the search of the last layer ended because of kMarkedPerPlace: there may be others,
-  /// and nearer ones.
+  /// Says whether the search of the last layer ended because of kMarkedPerPlace: there may be
+  /// others, and nearer ones.
   bool cut_short() const { return cut_short_; }
 
   /// Begins a layer with what the last one found and passed. The search goes on beyond the bound of
@@ -112,7 +112,7 @@ class LayerScratch {
 
   void end_layer() { std::sort_heap(found_.begin(), found_.end()); }
 
-  /// True for the first call with `handle` in this layer.
+  /// Returns true for the first call with `handle` in this layer.
   bool visit(Handle handle) { return visited_.insert(handle); }
 
   std::vector<Handle> neighbors;  ///< neighbours of the vertex that is expanded
@@ -126,7 +126,7 @@ class LayerScratch {
 
   static bool after(const Candidate& a, const Candidate& b) { return b < a; }
 
-  /// Never true for a distance that is not a number.
+  /// It is never true for a distance that is not a number.
   bool near_enough(const Candidate& c) const {
     if (c.distance != c.distance) return false;
     return found_.size() < list_ || c < found_.front();

@@ -39,18 +39,18 @@ Status enter(Source& source, std::uint32_t layer, Handle entry, LayerScratch& sc
   return source.score(layer, {&entry, 1}, visit);
 }
 
-/// What a search of a layer has to find.
+/// A LayerGoal is what a search of a layer has to find.
 struct LayerGoal {
   std::uint32_t layer = 0;
   std::size_t list = 1;   ///< vertices to find, where the layer has this many
   std::size_t least = 0;  ///< the least that is found, however many marked ones it meets
 };
 
-/// The `list` vertices of a layer that are nearest, found from what the layer above has found
-/// (Malkov and Yashunin, algorithm 2). One call of score() per vertex that is expanded. The result
-/// depends on the distances alone, not on the order in which a source visits. It ends early among
-/// too many marked vertices (kMarkedPerPlace, scratch.cut_short()), but not before it has found
-/// `least` vertices, where there are that many.
+/// Returns the `list` vertices of a layer that are nearest, found from what the layer above has
+/// found (Malkov and Yashunin, algorithm 2). One call of score() per vertex that is expanded. The
+/// result depends on the distances alone, not on the order in which a source visits. It ends early
+/// among too many marked vertices (kMarkedPerPlace, scratch.cut_short()), but not before it has
+/// found `least` vertices, where there are that many.
 template <LayerSource Source>
 Status layer_search(Source& source, const LayerGoal& goal, LayerScratch& scratch) {
   const std::uint32_t layer = goal.layer;

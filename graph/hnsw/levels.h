@@ -20,9 +20,9 @@ struct LevelRule {
   std::uint32_t max_level = kMaxLevel;  ///< at most kMaxLevel
 };
 
-/// The highest layer of a vertex, 0 for most: exponential with mean 1 / ln m (Malkov and Yashunin,
-/// section 4). It depends on the rule and the id alone. So a vertex gets the same level in whatever
-/// order, by whichever thread, and in memory or on pages it is inserted.
+/// Returns the highest layer of a vertex, 0 for most: exponential with mean 1 / ln m (Malkov and
+/// Yashunin, section 4). It depends on the rule and the id alone. So a vertex gets the same level
+/// in whatever order, by whichever thread, and in memory or on pages it is inserted.
 inline std::uint32_t level_of(const LevelRule& rule, NodeId id) {
   Random mixed(rule.seed);
   Random random(mixed.next() ^ (std::uint64_t{id} * 0x9e3779b97f4a7c15u));

@@ -15,9 +15,10 @@
 
 namespace farvec::layout {
 
-/// The first bytes of the payload. From centroids_offset() on follow the centroids,
-/// `space_dimension` floats each, then the degrees of the graph over them, then its edges, then, in
-/// the coded layout, what estimates need beside the codes. Little-endian; see docs/format.md.
+/// A CentroidsHeader is the first bytes of the payload. From centroids_offset() on follow the
+/// centroids, `space_dimension` floats each, then the degrees of the graph over them, then its
+/// edges, then, in the coded layout, what estimates need beside the codes. Little-endian; see
+/// docs/format.md.
 struct CentroidsHeader {
   std::uint32_t clusters = 0;
   std::uint32_t space_dimension = 0;  ///< one more than the vectors' dimension for inner product
@@ -41,7 +42,7 @@ struct CentroidsHeader {
 static_assert(sizeof(CentroidsHeader) == 64);
 static_assert(offsetof(CentroidsHeader, edges) == 16);
 
-/// What a writer stores; borrows it.
+/// A CentroidsView is what a writer stores; borrows it.
 struct CentroidsView {
   std::span<const float> centroids;
   std::uint32_t space_dimension = 0;
@@ -49,7 +50,7 @@ struct CentroidsView {
   CodesView codes = {};  ///< without records; its dimension is 0 where there are no codes
 };
 
-/// What a reader keeps.
+/// Centroids are what a reader keeps.
 struct Centroids {
   CentroidsHeader header;
   std::vector<float> centroids;
@@ -61,7 +62,7 @@ struct Centroids {
   std::vector<float> code_centroid;
 };
 
-/// What the centroids of an index have to agree with.
+/// A CentroidsShape is what the centroids of an index have to agree with.
 struct CentroidsShape {
   std::uint32_t dimension = 0;  ///< dimension of the vectors
   Metric metric = Metric::l2;

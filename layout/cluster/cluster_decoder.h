@@ -12,7 +12,7 @@
 
 namespace farvec::layout {
 
-/// What a writer can write again, in any layout.
+/// DecodedClusters are what a writer can write again, in any layout.
 struct DecodedClusters {
   std::vector<std::uint64_t> begins;
   /// The clusters of vector v are those from begins[v] to begins[v + 1]: its home first, then the

@@ -18,14 +18,14 @@ namespace farvec::layout {
 using MemberCodeWriter =
     std::function<void(ClusterId, std::span<const NodeId>, std::span<std::byte> out)>;
 
-/// Used by the coded layout only.
+/// It is used by the coded layout only.
 struct MemberCodes {
   std::uint32_t bits = 0;         ///< bits per dimension
   std::uint32_t block_bytes = 0;  ///< bytes for kCodeBlock members
   MemberCodeWriter write = {};
 };
 
-/// A clustering and its vectors; borrowed.
+/// ClusterContents are a clustering and its vectors; borrowed.
 struct ClusterContents {
   MembershipView membership;
   /// The cluster in whose group each vector is: one of its clusters.
@@ -53,7 +53,7 @@ class ClusterEncoder {
               const std::function<void(std::uint64_t)>& progress) const;
 
  private:
-  /// A run of the payload that consists of consecutive units: clusters or vectors.
+  /// A Phase is a run of the payload that consists of consecutive units: clusters or vectors.
   struct Phase {
     std::size_t units;
     std::uint64_t (ClusterEncoder::*begin)(std::size_t unit) const;
@@ -75,7 +75,7 @@ class ClusterEncoder {
   /// The vectors of a cluster's group in their order. Those that another cluster has too are side
   /// by side, so that it reads them together.
   std::vector<NodeId> group(ClusterId cluster) const;
-  /// The other members of a cluster, in the order of their addresses.
+  /// Returns the other members of a cluster, in the order of their addresses.
   std::vector<NodeId> strays(ClusterId cluster) const;
   void number_group(ClusterId cluster);
   std::vector<Phase> phases() const;

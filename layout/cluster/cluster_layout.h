@@ -39,13 +39,14 @@ inline constexpr ClusterLayoutKind kClusterLayouts[] = {
 /// The number of members of a cluster whose codes make one block.
 inline constexpr std::uint32_t kCodeBlock = 32;
 
-/// "coupled", "decoupled", "grouped", "grouped-inline", "coded".
+/// Returns "coupled", "decoupled", "grouped", "grouped-inline", "coded".
 std::string_view to_string(ClusterLayoutKind kind);
 /// Throws Error naming the accepted words.
 ClusterLayoutKind parse_cluster_layout(std::string_view text);
 
-/// One line of the cluster table: where the parts of a cluster are. Offsets count from the start of
-/// the records region. On disk and in a backing; little-endian; see docs/format.md.
+/// A ClusterEntry is one line of the cluster table: where the parts of a cluster are. Offsets count
+/// from the start of the records region. On disk and in a backing; little-endian; see
+/// docs/format.md.
 struct ClusterEntry {
   std::uint64_t group_offset = 0;   ///< offset of the first record
   std::uint64_t list_offset = 0;    ///< offset of the list
@@ -57,7 +58,7 @@ struct ClusterEntry {
 static_assert(sizeof(ClusterEntry) == 24);
 static_assert(offsetof(ClusterEntry, group_records) == 16);
 
-/// All that fixes the shape of a cluster index's records region.
+/// A ClusterGeometry is all that fixes the shape of a cluster index's records region.
 struct ClusterGeometry {
   ClusterLayoutKind kind = ClusterLayoutKind::grouped;
   /// A record ends with 4 bytes of checksum over its bytes.
@@ -72,7 +73,7 @@ struct ClusterGeometry {
   std::uint32_t code_bits = 0;         ///< bits per dimension
   std::uint32_t code_block_bytes = 0;  ///< bytes of the codes of kCodeBlock members
 
-  /// Bytes of a record: the vector, its id, and a checksum if there are any.
+  /// Returns the bytes of a record: the vector, its id, and a checksum if there are any.
   std::uint32_t record_bytes() const { return vector_bytes + 4u + (record_checksum ? 4u : 0u); }
   bool decouples() const { return kind != ClusterLayoutKind::coupled; }
   bool has_codes() const { return kind == ClusterLayoutKind::coded; }
@@ -80,8 +81,8 @@ struct ClusterGeometry {
   bool groups() const { return decouples() && kind != ClusterLayoutKind::decoupled; }
   /// Lists are after all records.
   bool lists_apart() const { return decouples() && kind != ClusterLayoutKind::grouped_inline; }
-  /// Bytes of the codes of a cluster's members, in whole blocks: the place in its list where the
-  /// addresses begin.
+  /// Returns the bytes of the codes of a cluster's members, in whole blocks: the place in its list
+  /// where the addresses begin.
   std::uint64_t code_bytes(const ClusterEntry& entry) const {
     const std::uint64_t coded = std::uint64_t{entry.group_records} + entry.list_addresses;
     return (coded + kCodeBlock - 1) / kCodeBlock * code_block_bytes;
@@ -105,11 +106,11 @@ struct ByteRange {
 /// A vector's place in the region's payload, counted in records.
 using Address = std::uint32_t;
 
-/// The low 32 bits of XXH3-64 over a list's addresses, and over the codes before them where records
-/// have checksums, seeded with the cluster. It ends every list.
+/// Returns the low 32 bits of XXH3-64 over a list's addresses, and over the codes before them where
+/// records have checksums, seeded with the cluster. It ends every list.
 std::uint32_t list_checksum(std::span<const std::byte> addresses, ClusterId cluster);
 
-/// The low 32 bits of XXH3-64 over a record's vector and id.
+/// Returns the low 32 bits of XXH3-64 over a record's vector and id.
 std::uint32_t vector_checksum(std::span<const std::byte> bytes);
 
 /// Finds and reads the clusters of one index. Immutable, shared by all threads of a process.
@@ -124,7 +125,7 @@ class ClusterLocator {
   std::uint64_t region_bytes() const { return region_bytes_; }
   std::size_t dram_bytes() const { return table_.size(); }
 
-  /// cluster < geometry().clusters; not checked.
+  /// Needs cluster < geometry().clusters, which is not checked.
   const ClusterEntry& entry(ClusterId cluster) const { return entries_[cluster]; }
   ByteRange list(ClusterId cluster) const {
     const ClusterEntry& entry = entries_[cluster];
@@ -134,7 +135,8 @@ class ClusterLocator {
     const ClusterEntry& entry = entries_[cluster];
     return {entry.group_offset, std::uint64_t{entry.group_records} * record_bytes_};
   }
-  /// List and group when one read brings both, with the group right after the list; else empty.
+  /// Returns list and group when one read brings both, with the group right after the list; else
+  /// empty.
   ByteRange whole(ClusterId cluster) const {
     if (geometry_.kind != ClusterLayoutKind::grouped_inline) return {};
     const ByteRange group = this->group(cluster);
@@ -142,7 +144,7 @@ class ClusterLocator {
     return {begin, group.offset + group.bytes - begin};
   }
 
-  /// Bytes that the reads of list and group bring together.
+  /// Returns the bytes that the reads of list and group bring together.
   std::uint64_t cluster_bytes(ClusterId cluster) const {
     return std::max(whole(cluster).bytes, list(cluster).bytes + group(cluster).bytes);
   }
@@ -170,7 +172,7 @@ class ClusterLocator {
     return (region_bytes_ - kRegionHeaderBytes) / record_bytes_;
   }
 
-  /// The records in `bytes` (a whole number of them) as rows of vectors.
+  /// Returns the records in `bytes` (a whole number of them) as rows of vectors.
   VectorView rows(std::span<const std::byte> bytes, std::uint32_t dimension,
                   ElementType type) const {
     return {bytes.data(), bytes.size() / record_bytes_, dimension, type, record_bytes_};
@@ -178,12 +180,12 @@ class ClusterLocator {
   /// Compares the checksums of some rows of rows(); true at once when records have none.
   bool intact(const VectorView& rows, std::span<const std::uint32_t> picks) const;
 
-  /// The largest cluster_bytes().
+  /// Returns the largest cluster_bytes().
   std::uint64_t max_cluster_bytes() const { return max_cluster_bytes_; }
   std::uint32_t max_members() const { return max_members_; }
 
  private:
-  /// Where the parts of the clusters checked so far end.
+  /// Says where the parts of the clusters checked so far end.
   struct Ends {
     std::uint64_t groups;  ///< groups, with the lists that are read with them
     std::uint64_t lists;   ///< lists that are apart

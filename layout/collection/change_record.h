@@ -46,9 +46,9 @@ constexpr std::uint32_t changes_per_record(std::size_t row_bytes) {
 }
 static_assert(changes_per_record(kMaxDimension * sizeof(float)) >= 1);
 
-/// A record in the form that wal::Log::append() takes: header, ids, rows. It borrows ids and rows
-/// and copies neither; rows with gaps between them become a part each. The i-th change has version
-/// + i.
+/// A RowChangeRecord is a record in the form that wal::Log::append() takes: header, ids, rows. It
+/// borrows ids and rows and copies neither; rows with gaps between them become a part each. The
+/// i-th change has version + i.
 class RowChangeRecord {
  public:
   /// Takes at least one id, a row for each, and at most changes_per_record(rows.row_bytes()).
@@ -59,7 +59,7 @@ class RowChangeRecord {
   RowChangeRecord(const RowChangeRecord&) = delete;
   RowChangeRecord& operator=(const RowChangeRecord&) = delete;
 
-  /// Valid as long as this object lives.
+  /// Is valid as long as this object lives.
   std::span<const std::span<const std::byte>> parts() const { return parts_; }
 
  private:
@@ -70,7 +70,7 @@ class RowChangeRecord {
   std::vector<std::span<const std::byte>> parts_;
 };
 
-/// The contents of a record.
+/// RowChanges are the contents of a record.
 struct RowChanges {
   RowChangeKind kind = RowChangeKind::insert;
   std::uint64_t version = 0;  ///< version of the first change; the i-th has version + i
@@ -83,7 +83,7 @@ struct RowChanges {
   std::uint64_t last_version() const { return version + (ids.size() - 1); }
 };
 
-/// The shape of a collection's stored rows.
+/// A RowShape is the shape of a collection's stored rows.
 struct RowShape {
   ElementType type = ElementType::f32;
   std::uint32_t dimension = 0;

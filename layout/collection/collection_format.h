@@ -22,13 +22,13 @@ inline constexpr const char* kSegmentIdsFile = kSegmentIds.name;
 /// A file beside the manifest, where segments are on memory nodes.
 inline constexpr const char* kCatalogueFile = "catalogue.bin";
 
-/// The name of a segment's folder, which is an index directory: "000000000012".
+/// Returns the name of a segment's folder, which is an index directory: "000000000012".
 std::string segment_folder_name(std::uint64_t number);
-/// The name of the file of the rows of segment 12 that are out, at version 345:
+/// Returns the name of the file of the rows of segment 12 that are out, at version 345:
 /// "000000000012.out.345".
 std::string out_file_name(std::uint64_t number, std::uint64_t version);
 
-/// The meaning of a name in the folder of segments.
+/// A SegmentName is the meaning of a name in the folder of segments.
 struct SegmentName {
   std::uint64_t number = 0;
   std::optional<std::uint64_t> out_version = {};  ///< without a value it names the segment's folder

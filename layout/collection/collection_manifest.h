@@ -16,7 +16,7 @@
 
 namespace farvec::layout {
 
-/// A segment in the manifest. The segment's files hold the same facts.
+/// A SegmentEntry is a segment in the manifest. The segment's files hold the same facts.
 struct SegmentEntry {
   std::uint64_t number = 0;  ///< its folder's name
   std::uint64_t rows = 0;    ///< 1 to kMostSegmentRows
@@ -48,7 +48,7 @@ struct ClusterSegmentOptions {
 /// Parses "graph" or "cluster", the kinds that segments can have. Throws Error naming the words.
 IndexKind parse_segment_kind(std::string_view text);
 
-/// The options with which every segment is built, and when.
+/// CollectionOptions are the options with which every segment is built, and when.
 struct CollectionOptions {
   static constexpr std::uint32_t kMostMemtableRows = 1u << 30;
 

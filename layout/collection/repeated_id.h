@@ -7,7 +7,7 @@
 
 namespace farvec::layout {
 
-/// One id that occurs twice. Sorts a copy, unless the ids ascend.
+/// Returns one id that occurs twice. Sorts a copy, unless the ids ascend.
 std::optional<std::uint64_t> repeated_id(std::span<const std::uint64_t> ids);
 
 }  // namespace farvec::layout

@@ -59,11 +59,11 @@ std::vector<std::uint64_t> decode_segment_file(std::span<const std::byte> bytes,
                                                const SegmentFileHeader& expected,
                                                std::string_view source);
 
-/// The header with which the bytes begin. Throws Error, naming `source`, when it is none, or has
-/// another version.
+/// Returns the header with which the bytes begin. Throws Error, naming `source`, when it is none,
+/// or has another version.
 SegmentFileHeader decode_segment_header(std::span<const std::byte> begin, std::string_view source);
 
-/// XXH3-64 of all bytes that write_segment_file() writes.
+/// Returns XXH3-64 of all bytes that write_segment_file() writes.
 std::uint64_t segment_file_checksum(SegmentFileHeader header, std::span<const std::uint64_t> words);
 
 }  // namespace farvec::layout

@@ -31,25 +31,25 @@ constexpr std::uint64_t device_copy_offset(std::uint32_t copy) {
   return copy * (kDeviceUnitBytes / 2);
 }
 
-/// A run of the device's bytes.
+/// A DeviceExtent is a run of the device's bytes.
 struct DeviceExtent {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 
-  /// Rounded up to whole units, the space that is taken for it.
+  /// Returns the space that is taken for it: rounded up to whole units.
   std::uint64_t taken() const {
     return (bytes + kDeviceUnitBytes - 1) / kDeviceUnitBytes * kDeviceUnitBytes;
   }
 };
 
-/// A region in the form in which a memory node serves it, header included.
+/// A DeviceRegion is a region in the form in which a memory node serves it, header included.
 struct DeviceRegion {
   std::uint32_t region = 0;
   RegionKind kind = RegionKind::records_csr;
   DeviceExtent extent;
 };
 
-/// A published index, or one memory node's share of it.
+/// A DeviceIndex is a published index, or one memory node's share of it.
 struct DeviceIndex {
   std::uint64_t generation = 0;  ///< random, never 0; differs between two publications
   std::uint64_t sequence = 0;    ///< sequence of the directory that first had it: later is greater
@@ -60,7 +60,7 @@ struct DeviceIndex {
   std::uint64_t description_checksum = 0;  ///< XXH3-64 of its bytes
   std::vector<DeviceRegion> regions;       ///< region i is at index i
 
-  /// The bytes that it takes, in whole units.
+  /// Returns the bytes that it takes, in whole units.
   std::uint64_t taken_bytes() const;
 };
 
@@ -75,7 +75,7 @@ struct DeviceDirectory {
   std::array<std::optional<DeviceIndex>, kDeviceSlots> slots;
 
   std::uint64_t free_bytes() const;
-  /// The first slot without an index. Throws Error when there is none.
+  /// Returns the first slot without an index. Throws Error when there is none.
   std::uint32_t free_slot() const;
 };
 
@@ -120,7 +120,7 @@ std::vector<std::byte> encode_device_description(const DeviceDescription& descri
 DeviceDescription decode_device_description(std::span<const std::byte> bytes,
                                             const DeviceIndex& index, const std::string& source);
 
-/// XXH3-64, the checksum in descriptions.
+/// Computes XXH3-64, the checksum in descriptions.
 std::uint64_t device_checksum(std::span<const std::byte> bytes);
 
 }  // namespace farvec::layout

@@ -53,14 +53,14 @@ static_assert(offsetof(CodesHeader, extension_bits) == 14);
 static_assert(offsetof(CodesHeader, error_max) == 48);
 static_assert(offsetof(CodesHeader, whole_rescale_min) == 52);
 
-/// What a writer stores; borrows it.
+/// A CodesView is what a writer stores; borrows it.
 struct CodesView {
   CodesHeader header;
   std::span<const float> centroid;     ///< header.dimension floats
   std::span<const std::byte> records;  ///< header.count * header.record_bytes bytes
 };
 
-/// What a reader keeps in DRAM.
+/// Codes are what a reader keeps in DRAM.
 struct Codes {
   CodesHeader header;
   std::vector<float> centroid;
@@ -73,7 +73,7 @@ struct Codes {
   void require_records(std::uint64_t count, std::size_t record_bytes) const;
 };
 
-/// What the codes of an index have to agree with.
+/// A CodesShape is what the codes of an index have to agree with.
 struct CodesShape {
   std::uint32_t dimension = 0;
   std::uint64_t count = 0;  ///< number of vectors

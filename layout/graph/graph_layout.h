@@ -29,7 +29,7 @@ inline constexpr LayoutKind kGraphLayouts[] = {LayoutKind::csr, LayoutKind::padd
                                                LayoutKind::slotted, LayoutKind::inlined,
                                                LayoutKind::packed};
 
-/// Whether records are where a table of offsets says, which a compute node keeps.
+/// Says whether records are where a table of offsets says, which a compute node keeps.
 constexpr bool needs_offset_table(LayoutKind kind) {
   return kind == LayoutKind::csr || kind == LayoutKind::packed;
 }
@@ -42,12 +42,12 @@ constexpr std::uint32_t largest_degree(LayoutKind kind) {
                                     : OffsetTable::kMostLength;
 }
 
-/// "csr", "padded", "slotted", "inline", "packed".
+/// Returns "csr", "padded", "slotted", "inline", "packed".
 std::string_view to_string(LayoutKind kind);
 /// Throws Error naming the accepted words.
 LayoutKind parse_layout_kind(std::string_view text);
 
-/// All that fixes the shape of a record.
+/// A GraphGeometry is all that fixes the shape of a record.
 struct GraphGeometry {
   LayoutKind kind = LayoutKind::csr;
   /// A record ends with 4 bytes of checksum over its bytes and its id.
@@ -64,22 +64,23 @@ struct GraphGeometry {
     const auto row_bytes = kind == LayoutKind::packed ? sizeof(NodeId) : 0;
     return vector_bytes + static_cast<std::uint32_t>(row_bytes) + checksum_bytes();
   }
-  /// Packed: bytes of the number of neighbours at the beginning of a record.
+  /// Returns the bytes of the number of neighbours at the beginning of a packed record.
   std::uint32_t degree_bytes() const { return max_degree < 256 ? 1 : 2; }
-  /// The unit that the table of offsets counts: ids of 4 bytes, or bytes of degrees and lists.
+  /// Returns the unit that the table of offsets counts: ids of 4 bytes, or bytes of degrees and
+  /// lists.
   std::uint32_t table_unit() const {
     return kind == LayoutKind::packed ? 1 : static_cast<std::uint32_t>(sizeof(NodeId));
   }
-  /// The most units that a vertex has.
+  /// Returns the most units that a vertex has.
   std::uint32_t most_units() const {
     return kind == LayoutKind::packed ? degree_bytes() + max_list_bytes(max_degree) : max_degree;
   }
-  /// The number of neighbour ids that GraphLocator::parse() needs room for in one record.
+  /// Returns the number of neighbour ids that GraphLocator::parse() needs room for in one record.
   std::uint32_t scratch_ids() const {
     return kind == LayoutKind::packed ? (max_degree + 3) / 4 * 4 : 0;
   }
   static constexpr std::uint32_t kMostCodeBytes = 1u << 24;
-  /// The longest record: what a reader's buffer must hold.
+  /// Returns the bytes of the longest record, which a reader's buffer must hold.
   std::uint32_t max_record_bytes() const;
   /// Throws Error saying which field is out of range, or that no locator reads slotted pages.
   void validate() const;
@@ -106,10 +107,10 @@ class GraphLocator {
   const OffsetTable& table() const { return table_; }
   /// Bytes of header and payload; every extent is below it.
   std::uint64_t region_bytes() const { return begin_of(geometry_.count); }
-  /// Bytes that the locator itself keeps in DRAM.
+  /// Returns the bytes that the locator itself keeps in DRAM.
   std::size_t dram_bytes() const { return table_.bytes().size(); }
 
-  /// id < count; not checked.
+  /// Needs id < count, which is not checked.
   Extent locate(NodeId id) const {
     if (needs_offset_table(geometry_.kind)) {
       const OffsetTable::Run run = table_.find(id);
@@ -185,9 +186,9 @@ class GraphLocator {
   std::uint32_t group_bytes_ = 0;
 };
 
-/// Bytes of the region with this geometry, header included, computed without building anything.
-/// `units` is the total of the offset table: edges, or in the packed layout bytes of degrees and
-/// lists.
+/// Returns the bytes of the region with this geometry, header included, computed without building
+/// anything. `units` is the total of the offset table: edges, or in the packed layout bytes of
+/// degrees and lists.
 std::uint64_t region_bytes(const GraphGeometry& geometry, std::uint64_t units);
 
 }  // namespace farvec::layout

@@ -10,7 +10,7 @@
 
 namespace farvec::layout {
 
-/// Bytes of the longest list of `degree` ids.
+/// Returns the bytes of the longest list of `degree` ids.
 constexpr std::uint32_t max_list_bytes(std::uint32_t degree) {
   return (degree + 3) / 4 + degree * static_cast<std::uint32_t>(sizeof(NodeId));
 }
@@ -21,8 +21,8 @@ std::uint32_t list_bytes(std::span<const NodeId> sorted);
 /// Writes list_bytes(sorted) bytes.
 void encode_list(std::span<const NodeId> sorted, std::byte* out);
 
-/// An encoded list in fetched bytes. `bytes` is the length of the list; `readable` bytes from its
-/// start on may be read.
+/// An EncodedList is an encoded list in fetched bytes. `bytes` is the length of the list;
+/// `readable` bytes from its start on may be read.
 struct EncodedList {
   const std::byte* begin = nullptr;
   std::uint32_t bytes = 0;

@@ -37,7 +37,7 @@ class OffsetTable {
   };
   OffsetTable(Bytes bytes, std::size_t count, std::uint32_t most);
 
-  /// id < count(); not checked.
+  /// Needs id < count(), which is not checked.
   Run find(NodeId id) const {
     const std::size_t line = id / kVerticesPerLine;
     const std::byte* const address = lines_ + line * kCacheLineBytes;

@@ -16,7 +16,7 @@ namespace farvec::layout {
 /// geometry.code_bytes that are zero before. Any thread may call it.
 using NeighborCodeWriter = std::function<void(NodeId, std::span<std::byte>)>;
 
-/// The contents of a region of records; borrowed.
+/// RecordContents are the contents of a region of records; borrowed.
 struct RecordContents {
   AdjacencyView graph;
   VectorView vectors;              ///< row v belongs to vertex v, in the stored type
@@ -33,7 +33,7 @@ class RecordEncoder {
   /// Throws Error when shapes disagree.
   RecordEncoder(const GraphLocator& locator, RecordContents contents);
 
-  /// Bytes that vertices [begin, end) take, gaps included.
+  /// Returns the bytes that vertices [begin, end) take, gaps included.
   std::size_t bytes_of(std::size_t begin, std::size_t end) const;
 
   /// Writes the bytes of these vertices to `out`, bytes_of(begin, end) long. Any thread.
@@ -47,7 +47,7 @@ class RecordEncoder {
   const RecordContents contents_;
 };
 
-/// The offset table of a graph in this layout. Lists of a packed graph ascend.
+/// Returns the offset table of a graph in this layout. Lists of a packed graph ascend.
 OffsetTable make_offset_table(const GraphGeometry& geometry, const AdjacencyView& graph);
 
 /// Encodes the whole region in memory: header bytes are left zero (not published), then the

@@ -10,7 +10,8 @@
 
 namespace farvec::layout {
 
-/// For tools that read every record. It borrows locator and region; each thread needs its own.
+/// A RecordReader is for tools that read every record. It borrows locator and region; each thread
+/// needs its own.
 class RecordReader {
  public:
   /// `region` is the locator's region, header included.

@@ -15,7 +15,7 @@ namespace farvec::layout {
 inline constexpr std::uint64_t kHnswMagic = 0x57534e4856524146;  // "FARVHNSW"
 inline constexpr std::uint32_t kHnswVersion = 1;
 
-/// The parameters that never change.
+/// HnswParameters are the parameters that never change.
 struct HnswParameters {
   std::uint64_t magic = kHnswMagic;
   std::uint32_t version = kHnswVersion;
@@ -32,7 +32,7 @@ struct HnswParameters {
 };
 static_assert(sizeof(HnswParameters) == 48);
 
-/// The state that changes.
+/// An HnswState is the state that changes.
 struct HnswState {
   std::uint32_t loaded = 0;    ///< 0 until the first load was complete
   std::uint32_t vertices = 0;  ///< vertices that are not marked
@@ -60,7 +60,7 @@ struct HnswState {
 };
 static_assert(sizeof(HnswState) == 64);
 
-/// The tuple at slot 0 of page 0.
+/// An HnswMeta is the tuple at slot 0 of page 0.
 struct HnswMeta {
   HnswParameters parameters;
   HnswState state;

@@ -12,7 +12,7 @@
 
 namespace farvec::layout {
 
-/// StorePageHeader::kind of the pages of an HNSW graph.
+/// An HnswPageKind is StorePageHeader::kind of the pages of an HNSW graph.
 enum class HnswPageKind : std::uint16_t {
   unused = 0,
   meta = 1,        ///< only page 0
@@ -32,7 +32,8 @@ inline constexpr std::uint32_t kHnswMaxLevel = 15;
 /// Vertices up to this level at least must fit on a page: 5 layers, for a graph of m^5 vertices.
 inline constexpr std::uint32_t kHnswLeastMaxLevel = 4;
 
-/// The place of a vertex: the slot of its element. On pages it is 6 bytes without padding.
+/// An HnswPlace is the place of a vertex: the slot of its element. On pages it is 6 bytes without
+/// padding.
 struct HnswPlace {
   static constexpr std::uint32_t kBytes = 6;
   PageNumber page = kNoPage;
@@ -41,7 +42,7 @@ struct HnswPlace {
   bool empty() const { return page == kNoPage; }
   bool operator==(const HnswPlace&) const = default;
 
-  /// The place as one number, which searches pass on.
+  /// Returns the place as one number, which searches pass on.
   std::uint64_t handle() const { return std::uint64_t{page} << 16 | slot; }
   static HnswPlace of(std::uint64_t handle) {
     return {static_cast<PageNumber>(handle >> 16), static_cast<std::uint16_t>(handle)};
@@ -61,8 +62,8 @@ struct HnswElementHeader {
 static_assert(sizeof(HnswElementHeader) == 12 && offsetof(HnswElementHeader, neighbors) == 8);
 inline constexpr std::uint8_t kHnswMarked = 1;  ///< deleted
 
-/// The first bytes of the neighbours of a vertex. Places follow: 2m for layer 0, then m for each
-/// layer above; those in use need not come first.
+/// An HnswNeighborsHeader is the first bytes of the neighbours of a vertex. Places follow: 2m for
+/// layer 0, then m for each layer above; those in use need not come first.
 struct HnswNeighborsHeader {
   std::uint8_t kind = 2;
   std::uint8_t level = 0;
@@ -70,7 +71,8 @@ struct HnswNeighborsHeader {
 };
 static_assert(sizeof(HnswNeighborsHeader) == 4);
 
-/// The facts from which the sizes follow; all come from a meta page that was checked.
+/// An HnswShape has the facts from which the sizes follow; all come from a meta page that was
+/// checked.
 struct HnswShape {
   std::uint32_t page_bytes = 8192;
   std::uint32_t dimension = 0;
@@ -85,28 +87,28 @@ struct HnswShape {
     return static_cast<std::uint32_t>(sizeof(HnswElementHeader)) + vector_bytes();
   }
   std::uint32_t degree(std::uint32_t layer) const { return layer == 0 ? 2 * m : m; }
-  /// The index of a layer's first place among all places of a vertex.
+  /// Returns the index of a layer's first place among all places of a vertex.
   std::uint32_t first_place(std::uint32_t layer) const { return layer == 0 ? 0 : (layer + 1) * m; }
   std::uint32_t neighbors_bytes(std::uint32_t level) const {
     return static_cast<std::uint32_t>(sizeof(HnswNeighborsHeader)) +
            HnswPlace::kBytes * first_place(level + 1);
   }
-  /// Offset of a place in the tuple of neighbours.
+  /// Returns the offset of a place in the tuple of neighbours.
   std::uint32_t place_offset(std::uint32_t layer, std::uint32_t i) const {
     return static_cast<std::uint32_t>(sizeof(HnswNeighborsHeader)) +
            HnswPlace::kBytes * (first_place(layer) + i);
   }
-  /// The bytes that a vertex takes of a page, without its two slots.
+  /// Returns the bytes that a vertex takes of a page, without its two slots.
   std::uint32_t vertex_bytes(std::uint32_t level) const;
 };
 
-/// The highest level at which a vertex fits on an empty page; nothing when none does.
+/// Returns the highest level at which a vertex fits on an empty page; nothing when none does.
 std::optional<std::uint32_t> highest_hnsw_level(const HnswShape& shape);
 
-/// The smallest page that holds vertices up to kHnswLeastMaxLevel; 0 when none does.
+/// Returns the smallest page that holds vertices up to kHnswLeastMaxLevel; 0 when none does.
 std::uint32_t least_hnsw_page_bytes(HnswShape shape);
 
-/// Whether a page of vertices has room for one more of `level`, after compaction if need be.
+/// Says whether a page of vertices has room for one more of `level`, after compaction if need be.
 bool has_vertex_room(const HnswShape& shape, std::span<const std::byte> page, std::uint32_t level);
 
 }  // namespace farvec::layout

@@ -36,7 +36,7 @@ class HnswVertex {
   HnswPlace neighbor(const HnswShape& shape, std::uint32_t layer, std::uint32_t i) const {
     return load_place(neighbors_ + shape.place_offset(layer, i));
   }
-  /// The bytes of all places of a layer.
+  /// Returns the bytes of all places of a layer.
   std::span<const std::byte> places(const HnswShape& shape, std::uint32_t layer) const {
     return {neighbors_ + shape.place_offset(layer, 0), HnswPlace::kBytes * shape.degree(layer)};
   }

@@ -32,13 +32,13 @@ struct IdMapShape {
     const std::uint32_t known = bits() * (height + 1);
     return known >= 32 || (id >> known) == 0;
   }
-  /// The id's offset in the tuple of a page of this height.
+  /// Returns the id's offset in the tuple of a page of this height.
   std::uint32_t offset(std::uint32_t height, NodeId id) const {
     return ((id >> (bits() * height)) & (fanout() - 1)) * entry_bytes(height);
   }
 };
 
-/// The tuple of a page of the tree; data_loss when the page is not one of this height.
+/// Returns the tuple of a page of the tree; data_loss when the page is not one of this height.
 Result<std::span<const std::byte>> id_map_tuple(const IdMapShape& shape,
                                                 std::span<const std::byte> page,
                                                 std::uint32_t height);

@@ -12,31 +12,31 @@
 
 namespace farvec::layout {
 
-/// The first bytes of the one tuple of such a page, at slot 0. Page numbers (u32) follow, of
-/// partition `first`, of the next one, and so on to the end of the page or of the partitions.
-/// kNoPage: the partition has no insert page.
+/// A PartitionTupleHeader is the first bytes of the one tuple of such a page, at slot 0. Page
+/// numbers (u32) follow, of partition `first`, of the next one, and so on to the end of the page or
+/// of the partitions. kNoPage: the partition has no insert page.
 struct PartitionTupleHeader {
   std::uint32_t first = 0;
   std::uint32_t partitions = 0;  ///< in the whole map
 };
 static_assert(sizeof(PartitionTupleHeader) == 8);
 
-/// The place of a partition in the map.
+/// A PartitionSlot is the place of a partition in the map.
 struct PartitionSlot {
   /// Index of a page of the map, from 0; the pages of the map are consecutive.
   std::uint32_t page = 0;
   std::uint32_t offset = 0;  ///< offset of the page number in the tuple
 };
 
-/// What follows from the size of pages.
+/// A PartitionMapShape is what follows from the size of pages.
 struct PartitionMapShape {
   std::uint32_t page_bytes = 8192;
 
-  /// Partitions on a full page: 2,037 for 8 KiB.
+  /// Returns the partitions on a full page: 2,037 for 8 KiB.
   std::uint32_t capacity() const {
     return (page_bytes - kReserved) / static_cast<std::uint32_t>(sizeof(PageNumber));
   }
-  /// Pages of a map; 0 without partitions.
+  /// Returns the pages of a map; 0 without partitions.
   std::uint32_t pages(std::uint32_t partitions) const {
     return partitions / capacity() + (partitions % capacity() != 0 ? 1 : 0);
   }
@@ -57,22 +57,22 @@ std::vector<std::byte> encode_partition_tuple(const PartitionMapShape& shape,
                                               std::span<const PageNumber> insert_pages,
                                               std::uint32_t page);
 
-/// A checked tuple of page `page` of a map. Borrows the bytes.
+/// A PartitionTuple is a checked tuple of page `page` of a map. Borrows the bytes.
 class PartitionTuple {
  public:
   /// Returns data_loss when the bytes are no such tuple.
   static Result<PartitionTuple> parse(const PartitionMapShape& shape,
                                       std::span<const std::byte> tuple, std::uint32_t page);
 
-  /// Partitions of the whole map.
+  /// Returns the partitions of the whole map.
   std::uint32_t partitions() const { return header_.partitions; }
   std::uint32_t first() const { return header_.first; }
-  /// Partitions on this page.
+  /// Returns the partitions on this page.
   std::uint32_t count() const {
     return static_cast<std::uint32_t>((bytes_.size() - sizeof(header_)) / sizeof(PageNumber));
   }
-  /// kNoPage when the partition has none. `partition` is at least first() and below first() +
-  /// count().
+  /// Returns kNoPage when the partition has none. `partition` is at least first() and below first()
+  /// + count().
   PageNumber insert_page(std::uint32_t partition) const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace farvec::layout {
 
-/// The spread, over all clusters, of a size that every cluster has.
+/// A SizeReport is the spread, over all clusters, of a size that every cluster has.
 struct SizeReport {
   std::uint32_t least = 0;
   std::uint32_t p50 = 0;

@@ -18,9 +18,9 @@ class CutPoints {
   std::uint64_t region_bytes() const {
     return graph_ != nullptr ? graph_->region_bytes() : clusters_->region_bytes();
   }
-  /// The most bytes between two cuts.
+  /// Returns the most bytes between two cuts.
   std::uint64_t largest_piece() const;
-  /// The first cut at or after `offset`; region_bytes() when there is none before the end.
+  /// Returns the first cut at or after `offset`; region_bytes() when there is none before the end.
   std::uint64_t at_or_after(std::uint64_t offset) const;
 
  private:

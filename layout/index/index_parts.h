@@ -18,7 +18,7 @@
 
 namespace farvec::layout {
 
-/// The kind of the region that holds the records in a layout.
+/// Returns the kind of the region that holds the records in a layout.
 RegionKind records_kind(LayoutKind layout);
 RegionKind records_kind(ClusterLayoutKind layout);
 
@@ -29,9 +29,9 @@ struct KindWords {
   std::string_view in_sentence;  ///< what an index of this kind is, in words
 };
 
-/// "graph", "cluster".
+/// Returns "graph", "cluster".
 std::string_view to_string(IndexKind kind);
-/// "a graph", "clusters".
+/// Returns "a graph", "clusters".
 std::string_view in_words(IndexKind kind);
 
 /// The results of trial searches at the build, where codes of the usual bits lose neighbours that
@@ -46,8 +46,8 @@ struct SteeringFacts {
   double vectors = 0;  ///< found with the vectors
 };
 
-/// Everything that, together with the data set, determines a graph index that no merge has changed;
-/// after a merge, how the last merge was made.
+/// BuildParameters are everything that, together with the data set, determines a graph index that
+/// no merge has changed; after a merge, how the last merge was made.
 struct BuildParameters {
   std::uint32_t degree = 0;
   std::uint32_t list = 0;
@@ -62,7 +62,7 @@ struct BuildParameters {
   std::uint32_t merges = 0;
 };
 
-/// The build parameters of a cluster index.
+/// ClusterBuildParameters are the build parameters of a cluster index.
 struct ClusterBuildParameters {
   std::uint32_t replicas = 0;  ///< R: the most clusters per vector
   HeadKind heads = HeadKind::means;
@@ -77,7 +77,7 @@ struct ClusterBuildParameters {
   std::optional<SteeringFacts> steering = std::nullopt;
 };
 
-/// What a graph index in slotted pages has in addition.
+/// A SlottedDescription is what a graph index in slotted pages has in addition.
 struct SlottedDescription {
   PayloadKind payload = PayloadKind::code;
   std::uint32_t extension_bits = 0;
@@ -113,7 +113,7 @@ struct GraphPart {
     return slotted.emplace();
   }
   std::uint32_t extension_bits() const { return slotted ? slotted->extension_bits : 0; }
-  /// The total of the offset table, in a layout that needs one.
+  /// Returns the total of the offset table, in a layout that needs one.
   std::uint64_t table_total() const { return layout == LayoutKind::packed ? list_bytes : edges; }
   std::string_view layout_name() const { return to_string(layout); }
   bool has_record_checksums() const { return record_checksum; }

@@ -14,7 +14,8 @@ namespace farvec::layout {
 /// Throws Error when the disk below `directory` has less than `needed` bytes.
 void require_room(const std::filesystem::path& directory, std::uint64_t needed);
 
-/// Bytes that a manifest and the headers of regions add to `payload_bytes` bytes of payload.
+/// Returns the bytes that a manifest and the headers of regions add to `payload_bytes` bytes of
+/// payload.
 std::uint64_t bytes_beside_payload(std::uint64_t payload_bytes);
 
 /// Lets `write_regions` fill `directory`.partial, adds the manifest with the entries that it

@@ -12,7 +12,7 @@ namespace farvec::layout {
 inline constexpr const char* kRegroupedFile = "regrouped";
 inline constexpr const char* kRegroupedWords = "grouped again by farvec: ";
 
-/// Whether the file is a manifest of an index, whole or damaged.
+/// Says whether the file is a manifest of an index, whole or damaged.
 bool is_index_manifest(const std::filesystem::path& file);
 
 /// Removes the files of an index, or of one that was being written: regions, the manifest, ids of a

@@ -10,7 +10,7 @@
 
 namespace farvec::layout {
 
-/// The cost of an index in one layout. Bytes count whole regions, headers included.
+/// A LayoutCost is the cost of an index in one layout. Bytes count whole regions, headers included.
 struct LayoutCost {
   LayoutKind layout = LayoutKind::csr;
   std::uint64_t records_bytes = 0;  ///< on the memory node, which searches read
@@ -45,9 +45,9 @@ struct DegreeReport {
 
 /// For a graph whose table counts edges; count() > 0.
 DegreeReport degree_report(const OffsetTable& table);
-/// For a graph that is not in slotted pages: from its table or, when packed, from its records,
-/// which are read. Throws Error when a region cannot be read, and for a record that cannot be
-/// parsed.
+/// Reports on a graph that is not in slotted pages: from its table or, when packed, from its
+/// records, which are read. Throws Error when a region cannot be read, and for a record that cannot
+/// be parsed.
 DegreeReport degree_report(const IndexDirectory& index);
 /// From a histogram of at least one vertex; it may have degrees above the largest that occurs.
 DegreeReport degree_report(std::vector<std::uint64_t> histogram);

@@ -15,7 +15,7 @@
 
 namespace farvec::layout {
 
-/// The parts of an index; borrowed from the code that built it.
+/// IndexContents are the parts of an index; borrowed from the code that built it.
 struct IndexContents {
   RecordContents records;
   CodesView codes;

@@ -28,11 +28,12 @@ struct DatasetFingerprint {
   std::uint64_t xxh3 = 0;  ///< XXH3-64 of fingerprint()
 };
 
-/// XXH3-64 over row count (8 bytes), dimension (4), type (4), then every row without the padding of
-/// its stride.
+/// Returns XXH3-64 over row count (8 bytes), dimension (4), type (4), then every row without the
+/// padding of its stride.
 std::uint64_t fingerprint(const VectorView& source);
 
-/// One region file. Chunk i covers payload bytes [i * chunk_bytes, (i + 1) * chunk_bytes).
+/// A RegionEntry is one region file. Chunk i covers payload bytes [i * chunk_bytes, (i + 1) *
+/// chunk_bytes).
 struct RegionEntry {
   RegionKind kind = RegionKind::records_csr;
   std::string file;  ///< name in the index directory
@@ -68,7 +69,7 @@ struct Manifest {
   bool is_cluster() const { return std::holds_alternative<ClusterPart>(part); }
   /// Whether it is a cluster index whose lists have the codes of their members.
   bool has_member_codes() const { return is_cluster() && cluster().geometry.has_codes(); }
-  /// Whether it is a graph in slotted pages.
+  /// Says whether it is a graph in slotted pages.
   bool is_slotted() const { return is_graph() && graph().slotted.has_value(); }
   const GraphPart& graph() const;
   GraphPart& graph();
@@ -82,7 +83,7 @@ struct Manifest {
   std::uint32_t vector_bytes() const {
     return static_cast<std::uint32_t>(dimension * element_bytes(stored_type));
   }
-  /// Bytes of the source vectors alone, the measure for amplification.
+  /// Returns the bytes of the source vectors alone, the measure for amplification.
   std::uint64_t dataset_bytes() const {
     return count * dimension * std::uint64_t{element_bytes(source_type)};
   }
@@ -96,21 +97,21 @@ struct Manifest {
     return static_cast<double>(graph().edges) / static_cast<double>(count);
   }
 
-  /// For clusters only.
+  /// It is for clusters only.
   CentroidsShape centroids_shape() const;
 
   /// Looks a region up by its number.
   const RegionEntry& region(std::uint32_t region) const { return regions.at(region); }
 
-  /// Bytes of the regions that memory nodes serve, headers included.
+  /// Returns the bytes of the regions that memory nodes serve, headers included.
   std::array<std::uint64_t, kRegionCount> region_bytes() const;
   std::uint32_t memory_nodes() const { return placement ? placement->nodes : 1; }
-  /// Bytes of the region that memory node `node` serves, header included.
+  /// Returns the bytes of the region that memory node `node` serves, header included.
   std::uint64_t node_bytes(std::uint32_t node, std::uint32_t region) const {
     return placement ? placement->regions[region].node_bytes(node)
                      : regions.at(region).file_bytes();
   }
-  /// Bytes of all regions that memory node `node` serves.
+  /// Returns the bytes of all regions that memory node `node` serves.
   std::uint64_t node_bytes(std::uint32_t node) const;
 };
 
@@ -120,8 +121,8 @@ void require_memory_layout(const Manifest& manifest, std::string_view source);
 
 std::string manifest_to_json(const Manifest& manifest);
 
-/// The checksum of a manifest's JSON. Two indexes with the same one have the same bytes, because
-/// the manifest has the checksums of all regions.
+/// Returns the checksum of a manifest's JSON. Two indexes with the same one have the same bytes,
+/// because the manifest has the checksums of all regions.
 std::uint64_t manifest_checksum(std::string_view json);
 
 /// Throws Error, naming `source` and the field, when anything is missing, of the wrong type, out of

@@ -32,7 +32,7 @@ struct ExpectedRegion {
   std::string contents = {};                        ///< what takes this many bytes, for messages
 };
 
-/// The regions in the order of their numbers.
+/// Returns the regions in the order of their numbers.
 std::vector<ExpectedRegion> expected_regions(const Manifest& manifest, const GraphPart& part);
 std::vector<ExpectedRegion> expected_regions(const Manifest& manifest, const ClusterPart& part);
 

@@ -44,7 +44,7 @@ class PartialDirectory {
   bool published_ = false;
 };
 
-/// Bytes that this process may still write in `directory`. Throws SystemError.
+/// Returns the bytes that this process may still write in `directory`. Throws SystemError.
 std::uint64_t free_bytes(const std::filesystem::path& directory);
 
 }  // namespace farvec::layout

@@ -12,14 +12,15 @@
 
 namespace farvec::layout {
 
-/// A copy of an extent: its place in the region of the same number that `node` serves.
+/// An ExtentCopy is a copy of an extent: its place in the region of the same number that `node`
+/// serves.
 struct ExtentCopy {
   std::uint32_t node = 0;
   std::uint64_t offset = 0;
 };
 
-/// A run of a region's bytes that is on one node as a whole, and its replicas. It ends where the
-/// next one begins. The bytes that one read brings never cross an extent's end.
+/// A PlacedExtent is a run of a region's bytes that is on one node as a whole, and its replicas. It
+/// ends where the next one begins. The bytes that one read brings never cross an extent's end.
 struct PlacedExtent {
   static constexpr std::uint32_t kMaxCopies = 4;
 
@@ -28,8 +29,8 @@ struct PlacedExtent {
   std::array<ExtentCopy, kMaxCopies> copies;  ///< the first is the one to read while it lives
 };
 
-/// The extents of one region. A node's region is a header, then its extents in the region's order
-/// without gaps; the region's first extent brings the header with it.
+/// A RegionPlacement has the extents of one region. A node's region is a header, then its extents
+/// in the region's order without gaps; the region's first extent brings the header with it.
 class RegionPlacement {
  public:
   /// Throws Error, naming `source` and the extent, unless the extents cover [0, region_bytes), are
@@ -39,10 +40,10 @@ class RegionPlacement {
 
   const std::vector<PlacedExtent>& extents() const { return extents_; }
   std::uint64_t region_bytes() const { return region_bytes_; }
-  /// Bytes that `node` serves of the region, header included.
+  /// Returns the bytes that `node` serves of the region, header included.
   std::uint64_t node_bytes(std::uint32_t node) const { return node_bytes_[node]; }
 
-  /// The extent that holds `offset`, which is below region_bytes().
+  /// Returns the extent that holds `offset`, which is below region_bytes().
   std::uint32_t find(std::uint64_t offset) const {
     std::uint32_t extent = first_of_bucket_[offset >> bucket_shift_];
     while (end_of(extent) <= offset) ++extent;
@@ -64,7 +65,7 @@ class RegionPlacement {
   unsigned bucket_shift_ = 0;
 };
 
-/// The places of an index on several memory nodes.
+/// A Placement has the places of an index on several memory nodes.
 struct Placement {
   static constexpr std::uint32_t kMaxNodes = 1024;
 

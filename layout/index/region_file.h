@@ -18,14 +18,15 @@ namespace farvec::layout {
 /// manifest.
 inline constexpr std::uint64_t kChunkBytes = std::uint64_t{4} << 20;
 
-/// Called for every chunk that was written, with its bytes. What it throws ends the writing.
+/// An OnChunk is called for every chunk that was written, with its bytes. What it throws ends the
+/// writing.
 using OnChunk = std::function<void(std::uint64_t bytes)>;
 
-/// The name of a region's file unless that name is taken.
+/// Returns the name of a region's file unless that name is taken.
 std::string region_file_name(RegionKind kind);
 
-/// A file that is being written. It owns the descriptor; the owner of the folder removes the file.
-/// Every member throws SystemError.
+/// A WritableFile is a file that is being written. It owns the descriptor; the owner of the folder
+/// removes the file. Every member throws SystemError.
 class WritableFile {
  public:
   explicit WritableFile(const std::filesystem::path& path);

@@ -13,7 +13,7 @@
 
 namespace farvec::layout {
 
-/// The parts of a slotted index; borrowed from the code that built it.
+/// SlottedContents are the parts of a slotted index; borrowed from the code that built it.
 struct SlottedContents {
   AdjacencyView graph;
   VectorView vectors;  ///< stored type

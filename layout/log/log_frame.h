@@ -33,13 +33,13 @@ inline constexpr std::size_t kLogFrameAlignment = 8;
 /// durable.
 inline constexpr std::uint32_t kLogClosed = 0xffffffff;
 
-/// Bytes of a record of `length` bytes with its header and padding.
+/// Returns the bytes of a record of `length` bytes with its header and padding.
 constexpr std::uint64_t log_frame_bytes(std::uint64_t length) {
   return sizeof(LogFrameHeader) +
          (length + kLogFrameAlignment - 1) / kLogFrameAlignment * kLogFrameAlignment;
 }
 
-/// The seed of the checksums of a segment's headers.
+/// Returns the seed of the checksums of a segment's headers.
 std::uint32_t log_frame_seed(std::uint64_t salt);
 
 /// Fills in crc, which covers all other fields.

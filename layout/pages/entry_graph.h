@@ -20,7 +20,7 @@ struct EntryGraphShape {
   std::uint32_t degree = 0;    ///< largest degree
   NodeId entry = kInvalidNode;
 
-  /// Bytes of ids, degrees, and a row of `degree` neighbours for each vertex.
+  /// Returns the bytes of ids, degrees, and a row of `degree` neighbours for each vertex.
   std::uint64_t payload_bytes() const {
     return std::uint64_t{vertices} * (2 + std::uint64_t{degree}) * sizeof(std::uint32_t);
   }

@@ -12,7 +12,8 @@
 
 namespace farvec::layout {
 
-/// The bytes that every vertex takes of a page. Only layout knows how they come about.
+/// RecordCosts are the bytes that every vertex takes of a page. Only layout knows how they come
+/// about.
 struct RecordCosts {
   std::vector<std::uint16_t> bytes;  ///< bytes[v]: record and slot of vertex v
   std::uint32_t page_capacity = 0;   ///< bytes of a page that records and slots share
@@ -42,8 +43,8 @@ struct PagePlan {
 /// Fills pages with the vertices in this order, each page as far as records fit.
 PagePlan plan_in_order(std::span<const NodeId> order, const RecordCosts& costs);
 
-/// The page of every vertex. Throws Error unless every vertex is in exactly one page and no page
-/// holds more than fits.
+/// Returns the page of every vertex. Throws Error unless every vertex is in exactly one page and no
+/// page holds more than fits.
 std::vector<std::uint32_t> pages_of(const PagePlan& plan, const RecordCosts& costs);
 
 /// OR(G) of Starling: the mean over all vertices u of the share of the other records in u's page

@@ -12,11 +12,11 @@
 
 namespace farvec::layout {
 
-/// What a record holds beside its neighbours. code: the extension of a code whose top bit is in
-/// DRAM. vector: the stored vector.
+/// A PayloadKind is what a record holds beside its neighbours. code: the extension of a code whose
+/// top bit is in DRAM. vector: the stored vector.
 enum class PayloadKind : std::uint8_t { code = 0, vector = 1 };
 
-/// "code", "vector".
+/// Returns "code", "vector".
 std::string_view to_string(PayloadKind kind);
 /// Throws Error naming the accepted words.
 PayloadKind parse_payload_kind(std::string_view text);
@@ -37,11 +37,11 @@ struct SlottedGeometry {
   std::uint32_t pages = 0;
   std::size_t count = 0;  ///< number of vertices
 
-  /// Bytes of a page that slots and records share.
+  /// Returns the bytes of a page that slots and records share.
   std::uint32_t page_capacity() const { return page_bytes - kHeaderBytes; }
   std::uint32_t degree_bytes() const { return max_degree < 256 ? 1 : 2; }
   std::uint32_t least_record_bytes() const { return degree_bytes() + payload_bytes; }
-  /// Bytes that a buffer for one record must hold.
+  /// Returns the bytes that a buffer for one record must hold.
   std::uint32_t max_record_bytes() const;
   /// Ids that the scratch of decode_slotted_record() must hold: it is written in groups of four.
   std::uint32_t scratch_ids() const { return static_cast<std::uint32_t>(round_up(max_degree, 4)); }
@@ -49,7 +49,7 @@ struct SlottedGeometry {
   std::uint64_t page_offset(std::uint32_t page) const {
     return kRegionHeaderBytes + std::uint64_t{page} * page_bytes;
   }
-  /// Bytes of header and all pages.
+  /// Returns the bytes of header and all pages.
   std::uint64_t region_bytes() const { return page_offset(pages); }
   /// Throws Error saying which field is out of range, or that no record fits a page. `pages` is not
   /// checked.

@@ -13,7 +13,7 @@
 
 namespace farvec::layout {
 
-/// The first bytes of every page; little-endian.
+/// A PageHeader is the first bytes of every page; little-endian.
 struct PageHeader {
   std::uint32_t checksum = 0;    ///< page_checksum()
   std::uint16_t count = 0;       ///< number of slots
@@ -24,7 +24,8 @@ struct PageHeader {
 static_assert(sizeof(PageHeader) == SlottedGeometry::kHeaderBytes);
 static_assert(offsetof(PageHeader, count) == 4 && offsetof(PageHeader, heap_used) == 8);
 
-/// One record of a page. On disk: u32 id, u8 color, u16 length, u16 offset, without padding.
+/// A PageSlot is one record of a page. On disk: u32 id, u8 color, u16 length, u16 offset, without
+/// padding.
 struct PageSlot {
   NodeId id = kInvalidNode;
   std::uint8_t color = 0;    ///< not 0: records of the same color in a page are affine
@@ -39,26 +40,26 @@ std::uint32_t page_checksum(std::span<const std::byte> page, std::uint32_t numbe
 /// A page whose checksum and slots have been checked. Borrows the bytes, at any alignment.
 class SlottedPage {
  public:
-  /// data_loss when the bytes are not page `number`: length, checksum, slots that do not ascend, or
-  /// records that are outside of the heap or overlap.
+  /// Returns data_loss when the bytes are not page `number`: length, checksum, slots that do not
+  /// ascend, or records that are outside of the heap or overlap.
   static Result<SlottedPage> parse(const SlottedGeometry& geometry, std::uint32_t number,
                                    std::span<const std::byte> bytes);
 
   std::uint32_t count() const { return count_; }
   std::uint32_t heap_used() const { return heap_used_; }
 
-  /// i < count(); not checked.
+  /// Needs i < count(), which is not checked.
   PageSlot slot(std::uint32_t i) const { return load_slot(bytes_, i); }
 
-  /// The slot of `id`, found by binary search. data_loss when the page has none, because the page
-  /// map said that it has one.
+  /// Returns the slot of `id`, found by binary search. data_loss when the page has none, because
+  /// the page map said that it has one.
   Result<PageSlot> find(NodeId id) const;
 
   std::span<const std::byte> record(const PageSlot& slot) const {
     return {bytes_ + slot.offset, slot.length};
   }
 
-  /// The same page, copied to page_bytes at another address.
+  /// Returns the same page, copied to page_bytes at another address.
   SlottedPage moved_to(const std::byte* bytes) const {
     SlottedPage page = *this;
     page.bytes_ = bytes;

@@ -12,7 +12,7 @@
 
 namespace farvec::layout {
 
-/// Bytes of the record of a vertex with these neighbours (ascending).
+/// Returns the bytes of the record of a vertex with these neighbours (ascending).
 std::uint32_t slotted_record_bytes(const SlottedGeometry& geometry, std::span<const NodeId> sorted);
 
 /// Writes a record: `out` is slotted_record_bytes() long, `payload` geometry.payload_bytes.
@@ -27,7 +27,7 @@ Result<NodeRecord> decode_slotted_record(const SlottedGeometry& geometry,
                                          std::span<const std::byte> record,
                                          std::span<NodeId> scratch);
 
-/// The payload in a record of this geometry: its last bytes. `record` is at least
+/// Returns the payload in a record of this geometry: its last bytes. `record` is at least
 /// geometry.least_record_bytes() long.
 inline const std::byte* slotted_payload(const SlottedGeometry& geometry,
                                         std::span<const std::byte> record) {

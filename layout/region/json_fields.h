@@ -17,13 +17,13 @@ namespace farvec::layout {
 /// The most bytes of a text in a manifest, for example of the name of a data set.
 inline constexpr std::size_t kMostTextBytes = 4096;
 
-/// A view of one object. `path` is what errors call it: "DIR/manifest.json: graph".
+/// JsonFields is a view of one object. `path` is what errors call it: "DIR/manifest.json: graph".
 /// Every getter throws Error when the field is missing, of another type, or out of range.
 class JsonFields {
  public:
   JsonFields(const nlohmann::json& object, std::string path);
 
-  /// For a field that may be missing.
+  /// Tests a field that may be missing.
   bool has(const char* name) const { return object_.contains(name); }
   std::uint64_t integer(const char* name, std::uint64_t least,
                         std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;

@@ -12,7 +12,7 @@ namespace farvec::layout {
 inline constexpr std::uint64_t kCheckpointMagic = 0x31504b4356524146;  // "FARVCKP1"
 inline constexpr std::uint32_t kStoreVersion = 1;
 
-/// The whole file, which is always replaced as a whole.
+/// A StoreCheckpoint is the whole file, which is always replaced as a whole.
 struct StoreCheckpoint {
   std::uint64_t magic = kCheckpointMagic;
   std::uint32_t version = kStoreVersion;  ///< version of pages, records and this file

@@ -21,7 +21,7 @@ enum class ChangeKind : std::uint16_t {
   set_tag = 6,   ///< sets `tag` in the header
 };
 
-/// One change of one page. Fields that a kind does not use are zero.
+/// A PageChange is one change of one page. Fields that a kind does not use are zero.
 struct PageChange {
   ChangeKind change = ChangeKind::init;
   std::uint16_t slot = 0;                 ///< put, erase, patch

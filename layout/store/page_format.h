@@ -16,8 +16,8 @@ inline constexpr PageNumber kNoPage = 0xffffffff;
 inline constexpr std::uint32_t kMinStorePageBytes = 4096;
 inline constexpr std::uint32_t kMaxStorePageBytes = 32768;
 
-/// The first bytes of every page. Code that changes a page leaves `checksum` alone: it is set when
-/// the page is written and checked when it is read.
+/// A StorePageHeader is the first bytes of every page. Code that changes a page leaves `checksum`
+/// alone: it is set when the page is written and checked when it is read.
 struct StorePageHeader {
   std::uint32_t checksum = 0;      ///< page_checksum() (layout/pages/slotted_page.h)
   std::uint32_t page = 0;          ///< its own number

@@ -15,7 +15,7 @@ namespace farvec::layout {
 /// tuple and the next such place are zero.
 inline constexpr std::uint32_t kTupleAlignment = 4;
 
-/// The place of a tuple. Unused slots are zero.
+/// A StoreSlot is the place of a tuple. Unused slots are zero.
 struct StoreSlot {
   std::uint16_t offset = 0;  ///< counts from the page's start
   std::uint16_t bytes = 0;
@@ -27,20 +27,21 @@ constexpr bool is_store_page_bytes(std::uint64_t bytes) {
   return bytes >= kMinStorePageBytes && bytes <= kMaxStorePageBytes && (bytes & (bytes - 1)) == 0;
 }
 
-/// The longest tuple that fits an empty page of `page_bytes` bytes.
+/// Returns the longest tuple that fits an empty page of `page_bytes` bytes.
 constexpr std::uint32_t max_tuple_bytes(std::uint32_t page_bytes) {
   return page_bytes - static_cast<std::uint32_t>(sizeof(StorePageHeader) + sizeof(StoreSlot));
 }
 
-/// A page that check() has found sound, or that apply_change() has left so. Borrows the bytes.
+/// A StorePage is a page that check() has found sound, or that apply_change() has left so. Borrows
+/// the bytes.
 class StorePage {
  public:
   /// Takes a page from the buffer, without checks.
   explicit StorePage(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  /// data_loss when the bytes are not page `number`: length, number, slots that reach into tuples,
-  /// tuples that are outside of the page or overlap, counts that do not add up. Everything that is
-  /// read from a page later relies on this check. The checksum is checked elsewhere.
+  /// Returns data_loss when the bytes are not page `number`: length, number, slots that reach into
+  /// tuples, tuples that are outside of the page or overlap, counts that do not add up. Everything
+  /// that is read from a page later relies on this check. The checksum is checked elsewhere.
   static Result<StorePage> check(std::span<const std::byte> bytes, PageNumber number);
 
   StorePageHeader header() const { return load_unaligned<StorePageHeader>(bytes_.data()); }
@@ -49,7 +50,8 @@ class StorePage {
   /// Empty when the slot is unused, or does not exist.
   std::span<const std::byte> tuple(std::uint32_t slot) const;
 
-  /// The longest tuple that can be put at a new slot, after compaction if need be; 0 when none can.
+  /// Returns the longest tuple that can be put at a new slot, after compaction if need be; 0 when
+  /// none can.
   std::uint32_t room() const;
 
   /// Bytes between slots and tuples; all are zero.

@@ -31,7 +31,7 @@ struct StorePartHeader {
 };
 static_assert(sizeof(StorePartHeader) == 8);
 
-/// A part of a record. Borrows its bytes.
+/// A StorePart is a part of a record. Borrows its bytes.
 struct StorePart {
   PageNumber page = 0;
   std::span<const std::byte> bytes;
@@ -48,7 +48,8 @@ struct StoreRecord {
 /// the bytes are not a record: another kind, parts that are cut off or whose pages do not ascend.
 Status decode_record(std::span<const std::byte> bytes, StoreRecord& record);
 
-/// The stretches of a page that its image keeps, one after the other: all but the hole.
+/// A PageImage has the stretches of a page that its image keeps, one after the other: all but the
+/// hole.
 struct PageImage {
   std::span<const std::byte> front;  ///< header and slots
   std::span<const std::byte> back;   ///< tuples

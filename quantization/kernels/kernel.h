@@ -11,8 +11,9 @@
 
 namespace farvec::quantization {
 
-/// One call of a kernel. `query` is 64-byte aligned and holds shape.query_bytes(): for each plane
-/// and group the 8-bit values of its dimensions, zero where the plane holds no dimension.
+/// A DotBatch is one call of a kernel. `query` is 64-byte aligned and holds shape.query_bytes():
+/// for each plane and group the 8-bit values of its dimensions, zero where the plane holds no
+/// dimension.
 struct DotBatch {
   const std::int8_t* query = nullptr;
   const std::byte* records = nullptr;
@@ -33,7 +34,7 @@ DotKernel avx512_dot_kernel(const CodeShape& shape);  ///< also needs VNNI
 DotKernel neon_dot_kernel(const CodeShape& shape);
 #endif
 
-/// The best kernel for this shape within `isa`.
+/// Returns the best kernel for this shape within `isa`.
 DotKernel select_dot_kernel(const CodeShape& shape, distance::Isa isa);
 
 }  // namespace farvec::quantization

@@ -9,7 +9,7 @@
 
 namespace farvec::quantization {
 
-/// The steps of Rotation::apply().
+/// RotationSteps are the steps of Rotation::apply().
 struct RotationSteps {
   const float* factors = nullptr;  ///< `rounds` times `dimension`
   std::uint32_t dimension = 0;
@@ -17,7 +17,7 @@ struct RotationSteps {
   std::uint32_t rounds = 0;
 };
 
-/// The sums of quantised values.
+/// DigitSums are the sums of quantised values.
 struct DigitSums {
   std::int32_t coarse = 0;
   std::int32_t fine = 0;
@@ -42,7 +42,7 @@ extern const QueryKernels kAvx2QueryKernels;
 extern const QueryKernels kAvx512QueryKernels;
 #endif
 
-/// The best kernels within `isa`.
+/// Returns the best kernels within `isa`.
 const QueryKernels& select_query_kernels(distance::Isa isa);
 
 }  // namespace farvec::quantization

@@ -116,7 +116,8 @@ inline void rotate_vector(const RotationSteps& steps, float* vector) {
   }
 }
 
-/// The largest magnitude. Magnitudes compare like the integers of their bits, and NaN is above all.
+/// Returns the largest magnitude. Magnitudes compare like the integers of their bits, and NaN is
+/// above all.
 inline float largest_magnitude(const float* values, std::size_t count) {
   std::uint32_t most = 0;
   for (std::size_t i = 0; i < count; ++i) {

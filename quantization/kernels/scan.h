@@ -74,7 +74,7 @@ std::uint32_t neon_scan(const ScanShape& shape, const ScanQuery& query, const st
                         float* out);
 #endif
 
-/// The best kernel within `isa`.
+/// Returns the best kernel within `isa`.
 ScanKernel select_scan(distance::Isa isa);
 
 }  // namespace farvec::quantization

@@ -29,7 +29,7 @@ DotPair avx2_single_dot(const CodeShape& shape, const SingleDot& dot);
 DotPair avx512_single_dot(const CodeShape& shape, const SingleDot& dot);  ///< also needs VNNI
 #endif
 
-/// The best kernel within `isa`.
+/// Returns the best kernel within `isa`.
 SingleDotKernel select_single_dot(distance::Isa isa);
 
 }  // namespace farvec::quantization

@@ -34,7 +34,7 @@ struct AskedSearch {
   }
 };
 
-/// The names that the caller uses for the numbers of a search, for messages.
+/// SearchNames are the names that the caller uses for the numbers of a search, for messages.
 struct SearchNames {
   std::string_view k;
   std::string_view list;
@@ -46,10 +46,11 @@ struct SearchNames {
 /// The names of the options of commands.
 inline constexpr SearchNames kOptionNames{"--k", "--list", "--width", "--probe", "--prune-ratio"};
 
-/// The limits of an index that is searched in this process, where only memory limits a search.
+/// Returns the limits of an index that is searched in this process, where only memory limits a
+/// search.
 SearchBounds limits_of(const layout::Manifest& manifest);
 
-/// The parameters with which an index of that kind is searched. Throws StatusError
+/// Returns the parameters with which an index of that kind is searched. Throws StatusError
 /// (invalid_argument) naming the number that is not allowed, and what is allowed. Checks list and
 /// width for a graph only, and the clusters to probe for clusters only.
 SearchParameters check_limits(const AskedSearch& asked, const SearchBounds& limits,

@@ -13,7 +13,7 @@
 
 namespace farvec::search {
 
-/// Which threads run the cores of a batch.
+/// Says which threads run the cores of a batch.
 enum class BatchThreads : std::uint8_t {
   pinned,  ///< new ones, each on a processor of its own where there are enough: for measurements
   own,     ///< the calling thread for the first core, new ones for the others, wherever they run

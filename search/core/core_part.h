@@ -29,11 +29,11 @@ class CorePart {
   /// The number of searches that it can have in flight.
   virtual std::uint32_t slots() const = 0;
 
-  /// Called in a fiber of the scheduler, which it suspends. Any fiber may use a slot, but one fiber
-  /// at a time. Fills in the task's results, counts and coverage. The caller sets its start (from
-  /// which the deadline counts), its status and its end. Errors are those of SearchCore::run(). A
-  /// search that ends as `unavailable` may not have suspended: let the poller run before the next
-  /// one.
+  /// Is called in a fiber of the scheduler, which it suspends. Any fiber may use a slot, but one
+  /// fiber at a time. Fills in the task's results, counts and coverage. The caller sets its start
+  /// (from which the deadline counts), its status and its end. Errors are those of
+  /// SearchCore::run(). A search that ends as `unavailable` may not have suspended: let the poller
+  /// run before the next one.
   virtual Status search(std::uint32_t slot, SearchTask& task) = 0;
 
   /// The owner of the scheduler calls it from the scheduler's poller. True when something came.
@@ -47,12 +47,12 @@ class CorePart {
   virtual CoreStatistics statistics() const = 0;
 };
 
-/// Like make_core() over a mapped region.
+/// Works like make_core() over a mapped region.
 std::unique_ptr<CorePart> make_part(const SearchIndex& index, std::span<const std::byte> region,
                                     const SearchCoreOptions& options,
                                     coroutines::Scheduler& scheduler);
 
-/// Like make_core() over an endpoint.
+/// Works like make_core() over an endpoint.
 std::unique_ptr<CorePart> make_part(const SearchIndex& index,
                                     std::unique_ptr<transport::Endpoint> endpoint,
                                     const SearchCoreOptions& options,

@@ -29,7 +29,7 @@ inline constexpr const char* kPageOptions[] = {"--search", "--pool", "--prefetch
 /// `lists`: every option takes several values, separated by commas.
 void add_disk_options(Command& command, DiskArguments& arguments, bool lists);
 
-/// One way to search.
+/// A DiskChoice is one way to search.
 struct DiskChoice {
   slotted::SearchKind search = slotted::SearchKind::cache_aware;
   slotted::PoolKind pool = slotted::PoolKind::record;
@@ -43,10 +43,10 @@ struct DiskChoice {
   bool operator==(const DiskChoice&) const = default;
 };
 
-/// Bytes of all regions, headers included. Percentages of the index are taken of them.
+/// Returns the bytes of all regions, headers included. Percentages of the index are taken of them.
 std::uint64_t index_bytes(const layout::Manifest& manifest);
 
-/// "50MB", or "20%" of all bytes of the index. Throws Error.
+/// Parses "50MB", or "20%" of all bytes of the index. Throws Error.
 std::size_t parse_budget(const std::string& text, const layout::Manifest& manifest);
 
 /// The arguments have one value each. For an index that is not in slotted pages, only the budget
@@ -58,7 +58,7 @@ DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manif
 DiskChoice resolve_rerank(DiskChoice choice, const layout::Manifest& manifest, std::uint32_t k,
                           std::uint32_t list);
 
-/// "cache-aware, record pool, prefetch on, page search on, rerank auto".
+/// Returns "cache-aware, record pool, prefetch on, page search on, rerank auto".
 std::string to_string(const DiskChoice& choice);
 
 }  // namespace farvec::search

@@ -29,7 +29,7 @@ SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::GraphPart
 SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::ClusterPart& part,
                        transport::Endpoint& endpoint, const FetchBound& bound);
 
-/// Like make_part().
+/// Works like make_part().
 std::unique_ptr<CorePart> make_load_part(const GraphIndex& index, std::span<const std::byte> region,
                                          const SearchCoreOptions& options,
                                          coroutines::Scheduler& scheduler);
@@ -46,16 +46,16 @@ std::unique_ptr<CorePart> make_read_part(const ClusterIndex& index,
                                          const SearchCoreOptions& options,
                                          coroutines::Scheduler& scheduler);
 
-/// Bytes of the longest read that searches of the index ask for. Throws Error when no disk brings
-/// that many at once.
+/// Returns the bytes of the longest read that searches of the index ask for. Throws Error when no
+/// disk brings that many at once.
 std::uint64_t longest_read(const GraphIndex& index);
 std::uint64_t longest_read(const ClusterIndex& index);
 
-/// Like set_largest().
+/// Works like set_largest().
 void set_own_largest(SearchShape& shape, const GraphChoice& choice);
 void set_own_largest(SearchShape& shape, const ProbeChoice& choice);
 
-/// The memory of one core over an endpoint.
+/// CoreNeeds are the memory of one core over an endpoint.
 struct CoreNeeds {
   DispatcherOptions lanes;
   std::size_t search_bytes = 0;  ///< the most that one search in flight takes

@@ -14,10 +14,10 @@ void run_pinned(std::size_t count, const std::function<void(std::size_t thread)>
 /// Does the same with body(0) on the calling thread, and with threads that are not pinned.
 void run_unpinned(std::size_t count, const std::function<void(std::size_t thread)>& body);
 
-/// The processors that run_pinned() takes for `count` threads, as "0,3".
+/// Returns the processors that run_pinned() takes for `count` threads, as "0,3".
 std::string allowed_processors(std::size_t count);
 
-/// Seconds of processor time that the calling thread has taken.
+/// Returns the seconds of processor time that the calling thread has taken.
 double processor_seconds();
 
 }  // namespace farvec::search

@@ -21,10 +21,10 @@ dataset::VectorSet load_queries(const std::string& path, const layout::Manifest&
 /// query that holds NaN or infinity or is too long (kMostSquaredLength).
 std::vector<std::byte> normalised_queries(const VectorView& queries, Metric metric);
 
-/// Whether the distances in a search's results are distances to the data set's vectors, so that
-/// they can be compared with those of a ground truth. They are not when vectors were rounded as
-/// they were stored, or when distances come from codes. `rerank` results are ranked again by their
-/// vectors.
+/// Says whether the distances in a search's results are distances to the data set's vectors, so
+/// that they can be compared with those of a ground truth. They are not when vectors were rounded
+/// as they were stored, or when distances come from codes. `rerank` results are ranked again by
+/// their vectors.
 bool has_exact_distances(const layout::Manifest& manifest, std::uint32_t rerank);
 
 }  // namespace farvec::search

@@ -44,8 +44,8 @@ struct LineCounts {
 /// Means "no id" among the ids of users.
 inline constexpr std::uint64_t kNoUserId = std::numeric_limits<std::uint64_t>::max();
 
-/// What one search cost. The counts are exact: the same for the same index and parameters on every
-/// machine.
+/// Says what one search cost. The counts are exact: the same for the same index and parameters on
+/// every machine.
 struct QueryCounts {
   std::uint64_t hops = 0;        ///< expand() calls
   std::uint64_t reads = 0;       ///< records fetched from the tier
@@ -88,8 +88,8 @@ struct QueryCounts {
   }
 };
 
-/// One query from admission to answer. The code that feeds it owns it; it is not moved while a core
-/// has it.
+/// A SearchTask is one query from admission to answer. The code that feeds it owns it; it is not
+/// moved while a core has it.
 struct SearchTask {
   const std::byte* query = nullptr;  ///< dimension elements of the index's stored type
   SearchParameters parameters;
@@ -121,9 +121,10 @@ struct SearchTask {
 class TaskFeed {
  public:
   virtual ~TaskFeed() = default;
-  /// A task to start now, or nullptr. A core calls it only when it has all that a search needs.
+  /// Returns a task to start now, or nullptr. A core calls it only when it has all that a search
+  /// needs.
   virtual SearchTask* next() = 0;
-  /// True when next() will never again return a task.
+  /// Returns true when next() will never again return a task.
   virtual bool finished() = 0;
   /// Says that the task has its result. Called inside the task's fiber.
   virtual void done(SearchTask& task) = 0;

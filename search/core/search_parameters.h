@@ -13,7 +13,7 @@
 
 namespace farvec::search {
 
-/// What a search of a graph may choose.
+/// A GraphChoice is what a search of a graph may choose.
 struct GraphChoice {
   static constexpr layout::IndexKind kKind = layout::IndexKind::graph;
 
@@ -23,7 +23,7 @@ struct GraphChoice {
   std::uint32_t size() const { return list; }
 };
 
-/// What a search of a cluster index may choose.
+/// A ProbeChoice is what a search of a cluster index may choose.
 struct ProbeChoice {
   static constexpr layout::IndexKind kKind = layout::IndexKind::cluster;
 
@@ -38,16 +38,16 @@ struct ProbeChoice {
   std::uint32_t size() const { return clusters; }
 };
 
-/// One alternative for each kind of index. Code that handles every kind does not compile until it
-/// handles a new one.
+/// A SearchChoice is one alternative for each kind of index. Code that handles every kind does not
+/// compile until it handles a new one.
 using SearchChoice = std::variant<GraphChoice, ProbeChoice>;
 
-/// The kind of index that the choice searches.
+/// Returns the kind of index that the choice searches.
 layout::IndexKind kind_of(const SearchChoice& choice);
 /// The number with which the search's work grows: the list, or the clusters to probe.
 std::uint32_t size_of(const SearchChoice& choice);
 
-/// What an index, its cores, or a daemon in front of them allow.
+/// SearchBounds are what an index, its cores, or a daemon in front of them allow.
 struct SearchBounds {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
@@ -59,7 +59,7 @@ struct SearchBounds {
   std::uint32_t clusters = kNone;  ///< clusters to probe
 };
 
-/// What is wrong with a search. Each interface has its own words and names for it.
+/// A SearchFault is what is wrong with a search. Each interface has its own words and names for it.
 enum class SearchFault : std::uint8_t {
   none,
   wrong_kind,  ///< for another kind of index
@@ -75,15 +75,15 @@ enum class SearchFault : std::uint8_t {
   clusters_above_bound,
 };
 
-/// The first fault of a search of k results within the bounds, in the order of SearchFault. All
-/// faults of searches are found here and nowhere else. Does not allocate.
+/// Returns the first fault of a search of k results within the bounds, in the order of SearchFault.
+/// All faults of searches are found here and nowhere else. Does not allocate.
 SearchFault find_fault(std::uint32_t k, const SearchChoice& choice, const SearchBounds& bounds);
 
-/// The fault as the status of a core: invalid_argument, or ok.
+/// Returns the fault as the status of a core: invalid_argument, or ok.
 Status to_status(SearchFault fault);
 
-/// A search of one kind of index that is right in itself. check() says whether an index or a core
-/// allows it.
+/// SearchParameters are a search of one kind of index that is right in itself. check() says whether
+/// an index or a core allows it.
 class SearchParameters {
  public:
   /// The smallest search of a graph.

@@ -32,11 +32,11 @@ struct SearchShape {
 /// Makes the choice the largest search of its kind.
 void set_largest(SearchShape& shape, const SearchChoice& choice);
 
-/// The options for one core of a graph or of clusters.
+/// Returns the options for one core of a graph or of clusters.
 SearchCoreOptions core_options(const SearchShape& shape);
 
-/// The options for slotted pages. When the choice leaves open how many results are ranked again,
-/// resolve_rerank() says it for each search.
+/// Returns the options for slotted pages. When the choice leaves open how many results are ranked
+/// again, resolve_rerank() says it for each search.
 slotted::SlottedSearchOptions slotted_options(const SearchShape& shape,
                                               const layout::Manifest& manifest);
 

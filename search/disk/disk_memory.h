@@ -10,7 +10,7 @@
 
 namespace farvec::search {
 
-/// Bytes in DRAM, for all cores together. The page cache is not included.
+/// Counts bytes in DRAM, for all cores together. The page cache is not included.
 struct DiskMemory {
   std::size_t codes = 0;     ///< codes or centroids
   std::size_t location = 0;  ///< offsets of records, or the table of clusters
@@ -25,7 +25,7 @@ struct DiskMemory {
 /// endpoint. They are most of what searches of clusters take. Not for slotted pages.
 std::size_t lane_bytes(const SearchIndex& index, const SearchShape& shape);
 
-/// An upper bound of what cores over make_disk_endpoint() take, known before any of it is
+/// Returns an upper bound of what cores over make_disk_endpoint() take, known before any of it is
 /// allocated. Throws Error that names the least budget when they need more than the shape's budget.
 /// Not for slotted pages, whose plan SlottedStore makes.
 DiskMemory plan_disk_memory(const SearchIndex& index, const disk::DiskFile& records,

@@ -32,8 +32,8 @@ struct DiskReads {
 /// How many reads one core has at a time when the longest has `longest_bytes` bytes.
 std::uint32_t disk_read_count(std::uint32_t longest_bytes);
 
-/// The reads that searches of an index need. Not for slotted pages, whose searches share a pool.
-/// Throws Error when a cluster is too large for one read.
+/// Returns the reads that searches of an index need. Not for slotted pages, whose searches share a
+/// pool. Throws Error when a cluster is too large for one read.
 DiskReads disk_reads(const SearchIndex& index);
 
 /// Makes the endpoint of one core.

@@ -14,7 +14,7 @@
 
 namespace farvec::search {
 
-/// Immutable after construction and shared by all cores.
+/// It is immutable after construction and shared by all cores.
 class ClusterIndex {
  public:
   struct Parts {
@@ -36,7 +36,7 @@ class ClusterIndex {
   const layout::ClusterLocator& locator() const { return parts_.locator; }
   const cluster::CentroidIndex& centroids() const { return parts_.centroids; }
   distance::ManyKernel kernel() const { return kernel_; }
-  /// What estimates in a coded index need; null for other indexes.
+  /// Returns what estimates in a coded index need; null for other indexes.
   const quantization::NeighborCodes* codes() const {
     return parts_.codes ? &*parts_.codes : nullptr;
   }

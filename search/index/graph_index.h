@@ -16,7 +16,7 @@
 
 namespace farvec::search {
 
-/// Immutable after construction and shared by all cores.
+/// It is immutable after construction and shared by all cores.
 class GraphIndex {
  public:
   struct Parts {
@@ -44,23 +44,23 @@ class GraphIndex {
   std::span<const NodeId> entries() const { return entries_; }
   std::size_t query_bytes() const { return dimension() * element_bytes(type()); }
   const layout::GraphLocator& locator() const { return parts_.locator; }
-  /// Null when the codes are in the records.
+  /// Returns null when the codes are in the records.
   const quantization::Rabitq* vertex_codes() const {
     return std::get_if<quantization::Rabitq>(&parts_.quantizer);
   }
-  /// Null when the codes are not in the records.
+  /// Returns null when the codes are not in the records.
   const quantization::NeighborCodes* neighbor_codes() const {
     return std::get_if<quantization::NeighborCodes>(&parts_.quantizer);
   }
-  /// The codes for vertex_codes().
+  /// Returns the codes for vertex_codes().
   const std::byte* codes() const { return local_; }
-  /// For neighbor_codes(): the stored vector of entries()[i].
+  /// Returns, for neighbor_codes(), the stored vector of entries()[i].
   const std::byte* entry_vector(std::size_t i) const { return local_ + i * query_bytes(); }
   distance::PairKernel kernel() const { return kernel_; }
 
   std::uint64_t region_bytes() const { return parts_.locator.region_bytes(); }
   std::size_t location_bytes() const { return parts_.locator.dram_bytes(); }
-  /// Bytes of codes and offset table; the statistics of each core say what it adds.
+  /// Returns the bytes of codes and offset table; the statistics of each core say what it adds.
   std::size_t dram_bytes() const { return parts_.codes.region.size() + location_bytes(); }
 
  private:

@@ -16,14 +16,14 @@
 
 namespace farvec::search {
 
-/// Immutable after construction and shared by all cores.
+/// It is immutable after construction and shared by all cores.
 class SearchIndex {
  public:
   SearchIndex(GraphIndex index) : index_(std::move(index)) {}
   SearchIndex(ClusterIndex index) : index_(std::move(index)) {}
   SearchIndex(slotted::SlottedIndex index) : index_(std::move(index)) {}
 
-  /// nullptr when it is another kind of index.
+  /// Returns nullptr when it is another kind of index.
   const GraphIndex* graph() const { return std::get_if<GraphIndex>(&index_); }
   const ClusterIndex* clusters() const { return std::get_if<ClusterIndex>(&index_); }
   const slotted::SlottedIndex* slotted() const {
@@ -47,17 +47,18 @@ class SearchIndex {
         index_);
   }
 
-  /// Bytes of the records region, header included.
+  /// Returns the bytes of the records region, header included.
   std::uint64_t region_bytes() const {
     return std::visit([](const auto& index) { return index.region_bytes(); }, index_);
   }
-  /// Bytes that the index keeps in compute DRAM; the statistics of each core say what it adds.
+  /// Returns the bytes that the index keeps in compute DRAM; the statistics of each core say what
+  /// it adds.
   std::size_t dram_bytes() const {
     return std::visit([](const auto& index) { return index.dram_bytes(); }, index_);
   }
 
-  /// The part of dram_bytes() that says where records are: offsets, or the table of clusters. 0 for
-  /// slotted pages, where every pool has its own.
+  /// Returns the part of dram_bytes() that says where records are: offsets, or the table of
+  /// clusters. 0 for slotted pages, where every pool has its own.
   std::size_t location_bytes() const {
     return std::visit([](const auto& index) { return index.location_bytes(); }, index_);
   }

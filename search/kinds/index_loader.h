@@ -30,7 +30,7 @@ struct FetchOptions {
 SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
                                const FetchOptions& options = {});
 
-/// The graph over the centroids, as the build made it.
+/// Returns the graph over the centroids, as the build made it.
 graph::Graph centroid_graph(const layout::Centroids& centroids);
 
 /// Throws Error when the placement splits bytes that one read brings.

@@ -79,7 +79,7 @@ class alignas(kCacheLineBytes) ReadDispatcher {
   static constexpr double kStuckUs = 1e6;
   static constexpr std::uint32_t kPolledAtOnce = 1024;
 
-  /// A buffer that a lane gave up.
+  /// A Retired is a buffer that a lane gave up.
   struct Retired {
     HugeBuffer buffer;
     std::uint64_t token = 0;  ///< the token of its round's first read

@@ -17,8 +17,8 @@ namespace farvec::search {
 
 class ReadDispatcher;
 
-/// A lane of a ReadDispatcher, with a buffer for what comes. One round follows another: begin(),
-/// add reads with an Appender, post() or hold(), wait(), bytes().
+/// A ReadLane is a lane of a ReadDispatcher, with a buffer for what comes. One round follows
+/// another: begin(), add reads with an Appender, post() or hold(), wait(), bytes().
 class alignas(kCacheLineBytes) ReadLane {
  public:
   /// `token` is the token of the first read of its rounds.
@@ -55,14 +55,14 @@ class alignas(kCacheLineBytes) ReadLane {
     return troubled_ || !waited.ok() ? verdict(partial) : Status();
   }
 
-  /// Whether what came is in the region itself and not in the buffer (Completion::region); known
-  /// after the first read.
+  /// Says whether what came is in the region itself and not in the buffer (Completion::region);
+  /// known after the first read.
   bool by_reference() const;
 
-  /// The bytes that read i of the round has brought; empty when it is lost.
+  /// Returns the bytes that read i of the round has brought; empty when it is lost.
   std::span<const std::byte> bytes(std::uint32_t i) const;
 
-  /// The reads of the round.
+  /// Returns the reads of the round.
   std::span<const transport::ReadRequest> reads() const { return {requests_, reads_}; }
 
  private:

@@ -66,8 +66,8 @@ class CodedSearcher {
     return options;
   }
 
-  /// The parameters of a probe. The list is no longer than the number of vectors in the clusters
-  /// that may be probed.
+  /// Returns the parameters of a probe. The list is no longer than the number of vectors in the
+  /// clusters that may be probed.
   cluster::CodedParameters coded_parameters(const SearchTask& task) const {
     const layout::ClusterGeometry& geometry = index_.locator().geometry();
     return {.probe = frame_.probe_parameters(task),

@@ -8,7 +8,7 @@
 
 namespace farvec::search {
 
-/// The parts of a counted search. Borrows them.
+/// A CountedSearch has the parts of a counted search. Borrows them.
 template <typename Source, typename Scorer>
 struct CountedSearch {
   const GraphIndex& index;

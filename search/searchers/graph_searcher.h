@@ -23,7 +23,7 @@ inline void copy_results(const graph::CandidateList& results, SearchTask& task) 
   }
 }
 
-/// The parameters of a search of a graph for `task`.
+/// Returns the parameters of a search of a graph for `task`.
 template <typename Index>
 graph::BeamParameters beam_parameters(const Index& index, const SearchTask& task) {
   const GraphChoice& choice = task.parameters.graph();

@@ -14,8 +14,9 @@
 
 namespace farvec::search {
 
-/// A source that counts the lines of the offsets and records that it is asked for. Records count by
-/// their place in their region, to whatever memory they are brought. Borrows.
+/// A LineCountingSource is a source that counts the lines of the offsets and records that it is
+/// asked for. Records count by their place in their region, to whatever memory they are brought.
+/// Borrows.
 template <typename Source>
 class LineCountingSource {
  public:
@@ -50,8 +51,8 @@ class LineCountingSource {
   LineCounts& lines_;
 };
 
-/// A NodeScorer that counts the lines of the codes, and one of the visited set for each vertex that
-/// a search meets: it asks for the code and the set together.
+/// A LineCountingVertexScorer is a NodeScorer that counts the lines of the codes, and one of the
+/// visited set for each vertex that a search meets: it asks for the code and the set together.
 struct LineCountingVertexScorer {
   const VertexCodeScorer& scorer;
   LineCounts& lines;
@@ -68,9 +69,9 @@ struct LineCountingVertexScorer {
   float exact(NodeId id, const NodeRecord& record) const { return scorer.exact(id, record); }
 };
 
-/// A NeighborScorer that counts the lines of the entries' vectors. It also counts one line of the
-/// table of estimates for each entry and for each neighbour that is near enough to be looked up
-/// there.
+/// A LineCountingNeighborScorer is a NeighborScorer that counts the lines of the entries' vectors.
+/// It also counts one line of the table of estimates for each entry and for each neighbour that is
+/// near enough to be looked up there.
 struct LineCountingNeighborScorer {
   static constexpr std::uint32_t kBlock = NeighborCodeScorer::kBlock;
 

@@ -18,13 +18,13 @@ struct ProbeTally {
   std::vector<std::uint64_t> counts;  ///< one per cluster
 };
 
-/// Shared by all cores that search one index.
+/// It is shared by all cores that search one index.
 class ProbeCounts {
  public:
   /// Throws Error when the manifest does not describe a cluster index.
   explicit ProbeCounts(const layout::Manifest& manifest);
 
-  /// Any thread.
+  /// Any thread may call it.
   void add(ClusterId cluster) {
     // relaxed: a counter on its own.
     counts_[cluster].fetch_add(1, std::memory_order_relaxed);
@@ -32,7 +32,7 @@ class ProbeCounts {
   /// Adds counts as if they had been counted here. Any thread. Throws Error when there are not as
   /// many as clusters.
   void add(const std::vector<std::uint64_t>& counts);
-  /// Any thread.
+  /// Any thread may call it.
   ProbeTally tally() const;
 
  private:

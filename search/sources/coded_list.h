@@ -28,7 +28,7 @@ class CodedList {
     return locator.read_list(cluster, bytes, addresses_.data());
   }
 
-  /// Valid until the next read(), and while the list's bytes exist.
+  /// Is valid until the next read(), and while the list's bytes exist.
   const CodedMembers& members() const { return members_; }
 
   std::size_t dram_bytes() const { return addresses_.capacity() * sizeof(layout::Address); }

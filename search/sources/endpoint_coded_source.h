@@ -13,15 +13,16 @@
 
 namespace farvec::search {
 
-/// One fiber's cluster::CodedSource. The lists of all clusters go out with one doorbell, and so do
-/// all vectors. What does not fit the lane's buffer goes in further rounds.
+/// An EndpointCodedSource is one fiber's cluster::CodedSource. The lists of all clusters go out
+/// with one doorbell, and so do all vectors. What does not fit the lane's buffer goes in further
+/// rounds.
 class EndpointCodedSource {
  public:
   /// The dispatcher has EndpointReads::dispatcher_options().
   EndpointCodedSource(const ClusterIndex& index, ReadDispatcher& dispatcher, std::uint32_t lane)
       : locator_(index.locator()), reads_(index, dispatcher, lane), plan_(locator_) {}
 
-  /// Called before each search. The task must live until the next call.
+  /// Is called before each search. The task must live until the next call.
   void begin(SearchTask& task, const PostingPlanOptions& options) {
     reads_.begin(task);
     plan_.begin(options);
@@ -68,7 +69,7 @@ class EndpointCodedSource {
   }
 
  private:
-  /// The number of vectors that fit a round wherever they are.
+  /// Returns the number of vectors that fit a round wherever they are.
   std::size_t most_vectors() const {
     const DispatcherOptions& limits = reads_.limits();
     return std::min<std::size_t>(limits.max_reads,

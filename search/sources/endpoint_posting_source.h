@@ -11,9 +11,9 @@
 
 namespace farvec::search {
 
-/// One fiber's PostingSource. The lists and groups of all clusters go out with one doorbell, then
-/// all strays; the groups are scored while the strays are on their way. What does not fit the
-/// lane's buffer goes in further rounds.
+/// An EndpointPostingSource is one fiber's PostingSource. The lists and groups of all clusters go
+/// out with one doorbell, then all strays; the groups are scored while the strays are on their way.
+/// What does not fit the lane's buffer goes in further rounds.
 class EndpointPostingSource {
  public:
   /// The dispatcher has EndpointReads::dispatcher_options().
@@ -26,7 +26,7 @@ class EndpointPostingSource {
     std::iota(iota_.begin(), iota_.end(), 0u);
   }
 
-  /// Called before each search. The task must live until the next call.
+  /// Is called before each search. The task must live until the next call.
   void begin(SearchTask& task, const PostingPlanOptions& options) {
     reads_.begin(task);
     dedup_ = options.dedup;
@@ -50,7 +50,7 @@ class EndpointPostingSource {
   }
 
  private:
-  /// A cluster of a round, and the reads that bring its parts.
+  /// A Part is a cluster of a round, and the reads that bring its parts.
   struct Part {
     ClusterId cluster = 0;
     std::uint32_t list_read = 0;
@@ -59,12 +59,12 @@ class EndpointPostingSource {
     const std::byte* group = nullptr;  ///< set once it is there
   };
 
-  /// The most bytes that a cluster can bring: its list, its group, and every stray.
+  /// Returns the most bytes that a cluster can bring: its list, its group, and every stray.
   static std::uint64_t most_bytes(const layout::ClusterLocator& locator, ClusterId cluster) {
     return locator.cluster_bytes(cluster) + 3 * kCacheLineBytes +
            std::uint64_t{locator.entry(cluster).list_addresses} * locator.geometry().record_bytes();
   }
-  /// How many of the clusters, at least one, fit one round.
+  /// Says how many of the clusters, at least one, fit one round.
   std::size_t fitting(std::span<const ClusterId> clusters) const {
     const DispatcherOptions& lanes = reads_.limits();
     std::uint64_t bytes = 0;

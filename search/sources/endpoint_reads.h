@@ -28,8 +28,8 @@ class EndpointReads {
         dispatcher_(dispatcher),
         lane_(dispatcher.lane(lane)) {}
 
-  /// The options that the dispatcher needs for searches of such an index. Throws Error when a list
-  /// has more addresses than there can be reads.
+  /// Returns the options that the dispatcher needs for searches of such an index. Throws Error when
+  /// a list has more addresses than there can be reads.
   static DispatcherOptions dispatcher_options(const layout::ClusterLocator& locator,
                                               std::uint32_t lanes) {
     const std::uint64_t reads = std::uint64_t{longest_list(locator)} + kReadsBesides;
@@ -45,7 +45,7 @@ class EndpointReads {
   /// Reads besides strays: a cluster's list and group.
   static constexpr std::uint32_t kReadsBesides = 2;
 
-  /// Called before each search. The task must live until the next call.
+  /// Is called before each search. The task must live until the next call.
   void begin(SearchTask& task) { task_ = &task; }
   QueryCounts& counts() { return task_->counts; }
   /// The coverage after a search that had to do without some reads.
@@ -82,7 +82,7 @@ class EndpointReads {
     for (std::uint32_t i = 0; i < reads().size(); ++i) counts().lost += arrived(i) ? 0 : 1;
   }
 
-  /// The room left in the lane's buffer after the round so far.
+  /// Returns the room left in the lane's buffer after the round so far.
   PostingRoom room() const {
     return {.bytes = dispatcher_.options().lane_bytes - buffer_end_,
             .read_bytes = dispatcher_.endpoint().limits().max_read_bytes};

@@ -16,9 +16,9 @@
 
 namespace farvec::search {
 
-/// One fiber's NodeSource. expand() visits the records that are in the cache before anything can
-/// suspend (another fiber of the core may evict them then), has the others posted with one
-/// doorbell, suspends once, and visits them in the lane's own buffer.
+/// An EndpointNodeSource is one fiber's NodeSource. expand() visits the records that are in the
+/// cache before anything can suspend (another fiber of the core may evict them then), has the
+/// others posted with one doorbell, suspends once, and visits them in the lane's own buffer.
 class EndpointNodeSource {
  public:
   EndpointNodeSource(const layout::GraphLocator& locator, ReadDispatcher& dispatcher,
@@ -37,7 +37,7 @@ class EndpointNodeSource {
     return {lanes, std::size_t{graph::kMaxWidth} * slot, graph::kMaxWidth, slot};
   }
 
-  /// Called before each search. The task must live until the next call.
+  /// Is called before each search. The task must live until the next call.
   void begin(SearchTask& task) {
     deadline_ = task.deadline;
     partial_ = task.partial;
@@ -83,7 +83,7 @@ class EndpointNodeSource {
                     static_cast<std::uint32_t>(kCacheLineBytes));
   }
 
-  /// A record that has been fetched.
+  /// A Found is a record that has been fetched.
   struct Found {
     const std::byte* data = nullptr;  ///< null: lost
     std::uint32_t bytes = 0;

@@ -12,16 +12,17 @@
 
 namespace farvec::search {
 
-/// One fiber's cluster::CodedSource. The beginnings of lists are prefetched. After other fibers
-/// have had their turn, lists are read in place, each while the next one comes. Vectors are read in
-/// the same way. With a modelled device, nothing is read before the device would have brought it.
+/// A MappedCodedSource is one fiber's cluster::CodedSource. The beginnings of lists are prefetched.
+/// After other fibers have had their turn, lists are read in place, each while the next one comes.
+/// Vectors are read in the same way. With a modelled device, nothing is read before the device
+/// would have brought it.
 class MappedCodedSource {
  public:
   MappedCodedSource(const ClusterIndex& index, const std::byte* region,
                     coroutines::Scheduler& scheduler, transport::DeviceReader* device)
       : locator_(index.locator()), reads_(index, region, scheduler, device), plan_(locator_) {}
 
-  /// Called before each search. The task must live until the next call.
+  /// Is called before each search. The task must live until the next call.
   void begin(SearchTask& task, const PostingPlanOptions& options) {
     reads_.begin(task);
     plan_.begin(options);

@@ -10,9 +10,9 @@
 
 namespace farvec::search {
 
-/// One fiber's PostingSource. Lists and groups are prefetched and, after other fibers have had
-/// their turn, read in place; strays as well. With a modelled device, nothing is read before the
-/// device would have brought it.
+/// A MappedPostingSource is one fiber's PostingSource. Lists and groups are prefetched and, after
+/// other fibers have had their turn, read in place; strays as well. With a modelled device, nothing
+/// is read before the device would have brought it.
 class MappedPostingSource {
  public:
   MappedPostingSource(const ClusterIndex& index, const std::byte* region,
@@ -25,7 +25,7 @@ class MappedPostingSource {
     std::iota(iota_.begin(), iota_.end(), 0u);
   }
 
-  /// Called before each search. The task must live until the next call.
+  /// Is called before each search. The task must live until the next call.
   void begin(SearchTask& task, const PostingPlanOptions& options) {
     reads_.begin(task);
     dedup_ = options.dedup;

@@ -32,7 +32,7 @@ class MappedReads {
         scheduler_(scheduler),
         device_(device) {}
 
-  /// Called before each search. The task must live until the next call.
+  /// Is called before each search. The task must live until the next call.
   void begin(SearchTask& task) { task_ = &task; }
   QueryCounts& counts() { return task_->counts; }
 

@@ -15,9 +15,9 @@
 
 namespace farvec::search {
 
-/// One fiber's NodeSource. expand() prefetches every line of the frontier's records, yields to the
-/// next fiber, and reads them in place when it is back. With a modelled device, nothing is read
-/// before the device would have brought it.
+/// A MappedNodeSource is one fiber's NodeSource. expand() prefetches every line of the frontier's
+/// records, yields to the next fiber, and reads them in place when it is back. With a modelled
+/// device, nothing is read before the device would have brought it.
 class MappedNodeSource {
  public:
   MappedNodeSource(const layout::GraphLocator& locator, const std::byte* region,
@@ -28,7 +28,7 @@ class MappedNodeSource {
         device_(device),
         scratch_(locator.geometry().scratch_ids()) {}
 
-  /// Called before each search. The task must live until the next call.
+  /// Is called before each search. The task must live until the next call.
   void begin(SearchTask& task) {
     deadline_ = task.deadline;
     counts_ = &task.counts;

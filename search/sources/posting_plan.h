@@ -22,7 +22,7 @@ struct PostingPlanOptions {
   std::optional<std::uint32_t> merge_gap_bytes;
 };
 
-/// The room for the strays of a round.
+/// A PostingRoom is the room for the strays of a round.
 struct PostingRoom {
   std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t read_bytes = std::numeric_limits<std::uint64_t>::max();  ///< most bytes of one run
@@ -32,7 +32,7 @@ struct PostingRoom {
 /// in, and gets the strays. Memory is kept between queries.
 class PostingPlan {
  public:
-  /// A run of records that one read brings.
+  /// A Run is a run of records that one read brings.
   struct Run {
     layout::Address first = 0;
     std::uint32_t records = 0;

@@ -10,15 +10,15 @@
 
 namespace farvec::search {
 
-/// Four-way set-associative, second chance within a set. Slots hold the longest record, so a byte
-/// budget is kept exactly. Belongs to one thread.
+/// It is four-way set-associative, second chance within a set. Slots hold the longest record, so a
+/// byte budget is kept exactly. Belongs to one thread.
 class RecordCache {
  public:
   /// A budget below one set makes a cache that holds nothing.
   RecordCache(std::size_t budget_bytes, std::uint32_t max_record_bytes);
 
-  /// The record's bytes in the form in which they were fetched, or empty. Valid until the next
-  /// insert().
+  /// Returns the record's bytes in the form in which they were fetched, or empty. Valid until the
+  /// next insert().
   std::span<const std::byte> find(NodeId id);
 
   void insert(NodeId id, std::span<const std::byte> record);

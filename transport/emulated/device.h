@@ -37,9 +37,9 @@ class alignas(kCacheLineBytes) Device {
 
   const DeviceModel& model() const { return model_; }
 
-  /// The use by all readers, also by readers that are gone.
+  /// Returns the use by all readers, also by readers that are gone.
   DeviceUse use() const;
-  /// How long the reads since `before` occupy the device, interruptions included: exact, in
+  /// Says how long the reads since `before` occupy the device, interruptions included: exact, in
   /// whatever order they came. Computed for the present number of readers.
   double seconds_since(const DeviceUse& before) const;
 
@@ -58,7 +58,8 @@ class alignas(kCacheLineBytes) Device {
   /// device has in flight. Earlier reads were over.
   static constexpr std::int64_t kRemembered = 1024;
 
-  /// The counts of one reader, which alone stores them. Relaxed: nothing else depends on them.
+  /// Counts has the counts of one reader, which alone stores them. Relaxed: nothing else depends on
+  /// them.
   struct Counts {
     std::atomic<Fine> occupied{0};
     std::atomic<std::uint64_t> short_reads{0};
@@ -67,7 +68,7 @@ class alignas(kCacheLineBytes) Device {
     void add(const Counts& other);
   };
 
-  /// The time that `bytes` bytes take the link, in parts.
+  /// Returns the time that `bytes` bytes take the link, in parts.
   std::uint64_t parts(std::uint32_t bytes) const;
   Fine transfer_time(std::uint32_t bytes) const {
     const std::uint64_t rounded = std::uint64_t{bytes} + block_bytes_ - 1;
@@ -122,8 +123,9 @@ class alignas(kCacheLineBytes) Device {
   Counts gone_;  ///< counts of readers that are gone
 };
 
-/// A core that reads from a device, for as long as this object lives. One thread uses it and stores
-/// to it with every chain: its owner gives it a cache line that no other thread stores to or reads.
+/// A DeviceReader is a core that reads from a device, for as long as this object lives. One thread
+/// uses it and stores to it with every chain: its owner gives it a cache line that no other thread
+/// stores to or reads.
 class DeviceReader {
  public:
   explicit DeviceReader(std::shared_ptr<Device> device);

@@ -46,14 +46,14 @@ struct DeviceModel {
   double interruptions_ns(double short_reads, double long_reads) const {
     return std::min(short_reads, long_reads) * interruption_us * 1e3;
   }
-  /// The bytes that it moves in the time that one more request takes.
+  /// Returns the bytes that it moves in the time that one more request takes.
   std::uint32_t bytes_per_request() const {
     const auto by_rate = static_cast<std::uint32_t>(bandwidth_gbps * 1e3 / requests_per_us);
     return std::max(header_bytes, by_rate);
   }
 
-  /// Whether the device is so near that a processor waits for its loads (CXL, persistent memory),
-  /// so that bytes are used in place. Farther devices deliver into a buffer.
+  /// Says whether the device is so near that a processor waits for its loads (CXL, persistent
+  /// memory), so that bytes are used in place. Farther devices deliver into a buffer.
   bool reached_by_loads() const { return latency_us < 1.0; }
 
   /// How many times longer a read takes on the part of the device that `readers` reading cores
@@ -61,7 +61,7 @@ struct DeviceModel {
   double slowdown(std::uint32_t readers) const {
     return cores > readers ? static_cast<double>(cores) / (readers > 0 ? readers : 1) : 1.0;
   }
-  /// That part of the device as a device of its own.
+  /// Returns that part of the device as a device of its own.
   DeviceModel part_of(std::uint32_t readers) const {
     const double times = slowdown(readers);
     DeviceModel part = *this;

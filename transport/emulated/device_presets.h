@@ -8,7 +8,7 @@
 
 namespace farvec::transport {
 
-/// The presets rdma, cxl, nvm, ssd. They live as long as the program.
+/// Returns the presets rdma, cxl, nvm, ssd. They live as long as the program.
 std::span<const DeviceModel> device_presets();
 
 }  // namespace farvec::transport

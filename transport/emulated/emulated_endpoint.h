@@ -23,12 +23,12 @@ class alignas(kCacheLineBytes) EmulatedEndpoint final : public ForwardingEndpoin
 
   Status post(std::span<const ReadRequest> reads) override;
   std::size_t poll(std::span<Completion> completions) override;
-  /// "emulated(rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks)".
+  /// Returns "emulated(rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks)".
   std::string description() const override;
   void close() override;
 
  private:
-  /// The reads of one post(), which arrive together.
+  /// A Chain has the reads of one post(), which arrive together.
   struct Chain {
     Ticks due = 0;
     std::size_t reads = 0;

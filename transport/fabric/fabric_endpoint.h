@@ -55,11 +55,11 @@ class FabricEndpoint final : public Endpoint {
   void peer_lost() override;
   void close() override;
 
-  /// Whether only the last request of a batch asks for a completion.
+  /// Says whether only the last request of a batch asks for a completion.
   bool selective() const { return in_order_; }
 
  private:
-  /// A read, until its last piece has arrived.
+  /// A Flight is a read, until its last piece has arrived.
   struct Flight {
     std::uint64_t token = 0;
     std::uint64_t address = 0;  ///< address of the next piece, in the node's terms
@@ -71,7 +71,8 @@ class FabricEndpoint final : public Endpoint {
     std::uint32_t pieces_out = 0;
     bool used = false;
   };
-  /// A piece on its way. libfabric keeps notes in `context` and gives its address back.
+  /// A Request is a piece on its way. libfabric keeps notes in `context` and gives its address
+  /// back.
   struct Request {
     fi_context2 context{};
     std::uint32_t flight = 0;

@@ -63,7 +63,7 @@ class FabricListener {
   struct Client;
   using Clients = std::map<std::uint64_t, std::unique_ptr<Client>>;
 
-  /// What the thread does until its next turn.
+  /// A Pace is what the thread does until its next turn.
   enum class Pace { wait, nap, go_on };
 
   std::unique_ptr<Client> open_client(const GrantLease& lease) const;

@@ -50,7 +50,7 @@ class FabricWriter final : public RegionWriter {
   explicit FabricWriter(FabricWriterOptions options);
   ~FabricWriter() override;
 
-  /// deadline_exceeded after the timeout, unavailable when the node takes no connection.
+  /// Returns deadline_exceeded after the timeout, unavailable when the node takes no connection.
   Status write(RegionId region, std::uint64_t offset, std::span<const std::byte> bytes) override;
   Status flush() override;
   std::uint64_t region_bytes(RegionId region) const override;
@@ -75,7 +75,7 @@ class FabricWriter final : public RegionWriter {
   struct Request {
     fi_context2 context{};  ///< libfabric keeps notes in it and gives its address back
   };
-  /// A range of the node's memory, in the node's terms.
+  /// A Place is a range of the node's memory, in the node's terms.
   struct Place {
     std::uint64_t address = 0;
     std::uint64_t key = 0;

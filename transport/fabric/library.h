@@ -31,7 +31,7 @@ const FabricLibrary& fabric_library();
 /// a process takes a quarter of a second. Any thread.
 void wake_fabric();
 
-/// libfabric's text for its error, positive or negative.
+/// Returns libfabric's text for its error, positive or negative.
 std::string fabric_error(long error);
 
 /// Restores the handlers of fatal and ending signals. Put it around every call in which a provider

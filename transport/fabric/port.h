@@ -32,8 +32,8 @@ struct FabricInfoDeleter {
 };
 using FabricInfo = std::unique_ptr<fi_info, FabricInfoDeleter>;
 
-/// What is asked of a provider. Every `mr_mode` that this code can serve is offered; the answer
-/// says which of them the provider wants.
+/// A FabricQuery is what is asked of a provider. Every `mr_mode` that this code can serve is
+/// offered; the answer says which of them the provider wants.
 struct FabricQuery {
   std::string provider;  ///< "tcp", "verbs;ofi_rxm", "shm", "efa", ...
   /// FI_RMA with FI_READ, FI_REMOTE_READ, and for writers FI_WRITE, FI_REMOTE_WRITE.
@@ -45,20 +45,21 @@ struct FabricQuery {
   std::span<const std::byte> peer;  ///< address to reach; empty: none
 };
 
-/// The provider that is used for a name. Before libfabric 1.18 `net` is used for `tcp`: the older
-/// code reports a read that fails while it is being sent with a meaningless address, and its user,
-/// ofi_rxm, then crashes or hangs; `net` is the code that 1.18 calls `tcp`. "tcp;ofi_rxm" is not
-/// replaced.
+/// Returns the provider that is used for a name. Before libfabric 1.18 `net` is used for `tcp`: the
+/// older code reports a read that fails while it is being sent with a meaningless address, and its
+/// user, ofi_rxm, then crashes or hangs; `net` is the code that 1.18 calls `tcp`. "tcp;ofi_rxm" is
+/// not replaced.
 std::string provider_for(const std::string& name);
 
-/// The provider's first answer, see provider_for(). Throws Error naming the provider when it is not
-/// available (listing those that are), there is no such host, or the peer cannot be reached.
+/// Returns the provider's first answer, see provider_for(). Throws Error naming the provider when
+/// it is not available (listing those that are), there is no such host, or the peer cannot be
+/// reached.
 FabricInfo query_fabric(const FabricQuery& query);
 
 /// Does the same, but returns null when there is no answer.
 FabricInfo find_fabric(const FabricQuery& query);
 
-/// The providers of this machine that can read remote memory: "net, shm, tcp;ofi_rxm".
+/// Returns the providers of this machine that can read remote memory: "net, shm, tcp;ofi_rxm".
 std::string fabric_providers();
 
 /// Used by one thread at a time; no other port uses its domain.
@@ -73,10 +74,10 @@ class FabricPort {
   /// where the provider does not choose one. Returns null with -errno in `error`.
   FabricRegion register_memory(std::span<const std::byte> memory, std::uint64_t access,
                                std::uint64_t key, int& error);
-  /// The address by which a peer names the first byte of registered memory.
+  /// Returns the address by which a peer names the first byte of registered memory.
   std::uint64_t remote_address(const std::byte* begin) const;
   std::vector<std::byte> address() const;
-  /// -1 when the provider has none.
+  /// Returns -1 when the provider has none.
   int descriptor() const { return descriptor_; }
   bool has_mode(int mr_mode) const { return (info_->domain_attr->mr_mode & mr_mode) != 0; }
 

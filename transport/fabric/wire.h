@@ -11,9 +11,9 @@ namespace farvec::transport {
 inline constexpr std::uint32_t kFabricMagic = 0x42465646;  // "FVFB"
 inline constexpr std::uint16_t kFabricVersion = 1;
 
-/// The start of a grant, which the control plane carries. After it come `regions`
-/// FabricGrantRegions, `address_bytes` bytes of the endpoint's address and `provider_bytes` letters
-/// of the provider's name.
+/// A FabricGrantHeader is the start of a grant, which the control plane carries. After it come
+/// `regions` FabricGrantRegions, `address_bytes` bytes of the endpoint's address and
+/// `provider_bytes` letters of the provider's name.
 struct FabricGrantHeader {
   std::uint32_t magic = kFabricMagic;
   std::uint16_t version = kFabricVersion;

@@ -37,7 +37,7 @@ struct LoadShape {
 /// Throws Error naming what does not fit the endpoint or its region.
 void check_load(const LoadShape& shape, const Endpoint& endpoint, RegionId region);
 
-/// Bytes of destinations that a load needs.
+/// Returns the bytes of destinations that a load needs.
 std::size_t destination_bytes(const LoadShape& shape);
 
 struct LoadOptions {

@@ -50,7 +50,7 @@ class alignas(kCacheLineBytes) MappedEndpoint final : public Endpoint {
     std::uint32_t reads = 1;
   };
 
-  /// Empty when there is no such region.
+  /// Is empty when there is no such region.
   std::span<const std::byte> region_of(RegionId region) const {
     return region < regions_.size() ? regions_[region].bytes() : std::span<const std::byte>();
   }

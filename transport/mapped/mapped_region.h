@@ -31,7 +31,8 @@ class MappedRegion {
   static MappedRegion map_fd(int fd, std::uint64_t bytes = 0, Access access = Access::read_only,
                              std::uint64_t offset = 0);
 
-  /// A read-only view of memory that something else owns and keeps for as long as the region lives.
+  /// Returns a read-only view of memory that something else owns and keeps for as long as the
+  /// region lives.
   static MappedRegion borrow(std::span<const std::byte> memory);
 
   ~MappedRegion();

@@ -18,7 +18,7 @@
 
 namespace farvec::transport {
 
-/// The node to connect to, and the device to connect from.
+/// A VerbsPeer is the node to connect to, and the device to connect from.
 struct VerbsPeer {
   std::string host;
   std::uint16_t port = 0;
@@ -45,7 +45,7 @@ class ClientConnection {
   ClientConnection(const ClientConnection&) = delete;
   ClientConnection& operator=(const ClientConnection&) = delete;
 
-  /// Valid until close().
+  /// Is valid until close().
   ibv_qp& queue_pair() { return *pair_; }
   ibv_cq& completions() { return *queue_; }
   const std::vector<VerbsGrant>& grants() const { return grants_; }
@@ -56,7 +56,7 @@ class ClientConnection {
   /// `access` is that of ibv_reg_mr(). The memory must outlive its use by work requests. Throws
   /// SystemError.
   const ibv_mr& register_range(std::span<std::byte> memory, int access);
-  /// The registration of the range that holds all of these bytes; null when there is none.
+  /// Returns the registration of the range that holds all of these bytes; null when there is none.
   const ibv_mr* registration(const std::byte* begin, std::uint32_t bytes) const;
 
   /// Asks at most every 2 ms whether the peer has ended the connection and which events the device
@@ -69,7 +69,7 @@ class ClientConnection {
   void fail(Status why);
   /// Not ok once the connection has failed or was closed.
   const Status& status() const { return status_; }
-  /// Whether an event of the device was the reason.
+  /// Says whether an event of the device was the reason.
   bool ended_by_device() const { return ended_by_device_; }
   /// Sends a disconnect and destroys the queue pair: nothing reaches registered memory after that.
   /// Idempotent.

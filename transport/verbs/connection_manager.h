@@ -25,7 +25,7 @@ struct ConnectionEvent {
 /// the message says so.
 EventChannel open_event_channel();
 
-/// False when there is no event now. Throws SystemError.
+/// Returns false when there is no event now. Throws SystemError.
 bool take_event(rdma_event_channel& channel, ConnectionEvent& event);
 
 /// Waits for an event of `type` until `end`. Throws Error naming `peer` on any other event (a

@@ -28,7 +28,8 @@ DeviceContext open_device(ibv_device& device);
 /// Throws SystemError.
 DeviceLimits query_limits(ibv_context& device, std::uint8_t port);
 
-/// Whether the port is down. False also when the device does not answer because it was removed.
+/// Says whether the port is down. False also when the device does not answer because it was
+/// removed.
 bool port_is_down(ibv_context& device, std::uint8_t port);
 
 enum class DeviceEventKind {
@@ -53,7 +54,7 @@ DeviceEvent classify(const ibv_async_event& event);
 /// device that was removed gives device_gone on each call.
 bool take_device_event(ibv_context& device, DeviceEvent& event);
 
-/// The number of events of each kind.
+/// DeviceEventCounts are the number of events of each kind.
 struct DeviceEventCounts {
   std::uint32_t port_down = 0;
   std::uint32_t port_up = 0;

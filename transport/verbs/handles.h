@@ -32,7 +32,7 @@ struct MemoryWindowDeleter {
 using MemoryWindow = std::unique_ptr<ibv_mw, MemoryWindowDeleter>;
 using EventChannel = std::unique_ptr<rdma_event_channel, VerbsDeleter<rdma_destroy_event_channel>>;
 
-/// An rdma_cm identifier. Queue pairs are not made on it (queue_pair.h).
+/// A Connection is an rdma_cm identifier. Queue pairs are not made on it (queue_pair.h).
 using Connection = std::unique_ptr<rdma_cm_id, VerbsDeleter<rdma_destroy_id>>;
 
 }  // namespace farvec::transport

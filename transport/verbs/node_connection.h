@@ -11,14 +11,14 @@
 
 namespace farvec::transport {
 
-/// A device that the node has opened.
+/// A NodeDevice is a device that the node has opened.
 struct NodeDevice {
   DeviceContext context;
   DeviceLimits limits;
   ProtectionDomain domain;  ///< protection domain of the windows of all clients
 };
 
-/// What clients of one role are granted.
+/// A Share is what clients of one role are granted.
 struct Share {
   GrantedRegions regions;
   int access = 0;  ///< the right of the keys: IBV_ACCESS_REMOTE_...
@@ -48,7 +48,7 @@ class NodeConnection {
   Connection release();
 
   rdma_cm_id* id() const { return id_.get(); }
-  /// For comparing handles in events.
+  /// Compares handles in events.
   bool owns(const void* queue) const { return queue == pair_.get() || queue == queue_.get(); }
   const GrantLease& lease() const { return hello_.lease; }
   VerbsRole role() const { return hello_.role; }

@@ -6,14 +6,14 @@
 
 namespace farvec::transport {
 
-/// The terms on which the two ends have agreed.
+/// PathTerms are the terms on which the two ends have agreed.
 struct PathTerms {
   std::uint32_t path_mtu_bytes = 0;
   std::uint32_t reads_started = 0;   ///< this end's outstanding reads at once
   std::uint32_t reads_answered = 0;  ///< the other end's outstanding reads at once
 };
 
-/// Whether it is 256, 512, 1024, 2048 or 4096.
+/// Says whether it is 256, 512, 1024, 2048 or 4096.
 bool is_path_mtu(std::uint32_t bytes);
 
 /// The queue pair begins in its initial state, with one receive and one scatter entry per request:

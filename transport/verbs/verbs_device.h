@@ -7,8 +7,8 @@
 
 namespace farvec::transport {
 
-/// Which of this machine's RDMA devices to read through, and how much of it. Without a name it is
-/// the one on the route.
+/// Says which of this machine's RDMA devices to read through, and how much of it. Without a name it
+/// is the one on the route.
 struct VerbsDevice {
   std::string name;                        ///< "mlx5_0", "rxe0"
   std::optional<std::uint32_t> gid_index;  ///< index in the device's table

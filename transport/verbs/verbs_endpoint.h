@@ -41,7 +41,7 @@ class VerbsEndpoint final : public Endpoint {
   void close() override;
 
   const DeviceLimits& device() const { return connection_.device(); }
-  /// The path MTU of the connection: the smaller of both ports'.
+  /// Returns the path MTU of the connection: the smaller of both ports'.
   std::uint32_t path_mtu_bytes() const { return connection_.path_mtu_bytes(); }
   /// The events of the device since the endpoint was made.
   const DeviceEventCounts& device_events() const { return connection_.device_events(); }

@@ -48,10 +48,10 @@ class VerbsListener {
   std::uint16_t port() const { return port_; }
   /// Ends the connections of a lease: their keys are invalid when this returns. Any thread.
   void revoke(const GrantLease& lease);
-  /// The number of connections of readers and the writer together. Any thread.
+  /// Returns the number of connections of readers and the writer together. Any thread.
   std::size_t connections() const;
   bool has_writer() const;
-  /// The path MTU of the lease's connection; 0 when it has none. Any thread.
+  /// Returns the path MTU of the lease's connection; 0 when it has none. Any thread.
   std::uint32_t path_mtu_bytes(const GrantLease& lease) const;
   const DeviceLimits& device() const { return device_.limits; }
   /// The events of the device since the listener was made. When its port goes down, the connections

@@ -30,7 +30,7 @@ class VerbsWriter final : public RegionWriter {
   /// takes no writers, has one already, or does not know the lease.
   explicit VerbsWriter(VerbsWriterOptions options);
 
-  /// deadline_exceeded after the timeout.
+  /// Returns deadline_exceeded after the timeout.
   Status write(RegionId region, std::uint64_t offset, std::span<const std::byte> bytes) override;
 
   /// Reads back the end of the last write, after all writes of the queue pair. data_loss when it is

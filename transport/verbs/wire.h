@@ -11,10 +11,10 @@ namespace farvec::transport {
 inline constexpr std::uint32_t kVerbsMagic = 0x42565646;  // "FVVB"
 inline constexpr std::uint16_t kVerbsVersion = 3;
 
-/// The purpose of a client's connection.
+/// A VerbsRole is the purpose of a client's connection.
 enum class VerbsRole : std::uint16_t { reader = 0, writer = 1 };
 
-/// From client to node, in the private data of the connection request.
+/// A VerbsHello goes from client to node, in the private data of the connection request.
 struct VerbsHello {
   std::uint32_t magic = kVerbsMagic;
   std::uint16_t version = kVerbsVersion;
@@ -29,8 +29,8 @@ static_assert(offsetof(VerbsHello, lease) == 8);
 static_assert(offsetof(VerbsHello, path_mtu_bytes) == 24);
 static_assert(offsetof(VerbsHello, role) == 28);
 
-/// From node to client, in the private data of the acceptance, or of the refusal with a status
-/// other than 0.
+/// A VerbsWelcome goes from node to client, in the private data of the acceptance, or of the
+/// refusal with a status other than 0.
 struct VerbsWelcome {
   std::uint32_t magic = kVerbsMagic;
   std::uint16_t version = kVerbsVersion;
@@ -43,8 +43,8 @@ struct VerbsWelcome {
 static_assert(sizeof(VerbsWelcome) == 24);
 static_assert(offsetof(VerbsWelcome, path_mtu_bytes) == 16);
 
-/// From node to client, the one message of the connection: an array of these, in the order of
-/// regions.
+/// A VerbsGrant goes from node to client, in the one message of the connection: an array of these,
+/// in the order of regions.
 struct VerbsGrant {
   std::uint64_t address = 0;  ///< address of the region's first byte, in the node's terms
   std::uint64_t bytes = 0;
