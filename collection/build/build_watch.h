@@ -30,7 +30,7 @@ class BuildWatch {
   /// bound.
   BuildWatch(const std::atomic<bool>& stop, double most_bytes_per_s);
 
-  /// True when the build is to end soon.
+  /// Returns true when the build is to end soon.
   bool interrupted() const { return stop_.load(std::memory_order_relaxed); }
 
   void begin(std::uint64_t segments, std::uint64_t rows);

@@ -15,7 +15,7 @@
 
 namespace farvec::collection {
 
-/// How a segment is made, and where.
+/// A SegmentRecipe says how a segment is made, and where.
 struct SegmentRecipe {
   std::filesystem::path folder;  ///< the segment's folder; it must not exist
   std::uint64_t number = 0;

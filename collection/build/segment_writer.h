@@ -25,7 +25,7 @@ std::shared_ptr<Segment> write_segment(const WriteIndex& write_index,
                                        std::span<const std::uint64_t> ids,
                                        const SegmentRecipe& recipe);
 
-/// A memtable that gets no more rows. It is borrowed.
+/// FrozenRows refer to a memtable that gets no more rows. It is borrowed.
 struct FrozenRows {
   Memtable& memtable;
   const RowSet& out;

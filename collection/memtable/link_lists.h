@@ -25,8 +25,8 @@ class LinkLists {
   /// Makes empty lists of `count` vertices.
   LinkLists(std::uint32_t count, std::uint32_t degree);
 
-  /// The number of ids that a list has room for. It is more than the degree, so that not every link
-  /// prunes the list.
+  /// Returns the number of ids that a list has room for. It is more than the degree, so that not
+  /// every link prunes the list.
   std::uint32_t capacity() const { return stride_ - 1; }
 
   /// Overwrites `out`. It never waits.
@@ -38,10 +38,11 @@ class LinkLists {
   std::unique_lock<std::mutex> lock(NodeId vertex) {
     return std::unique_lock(locks_[vertex % kLocks]);
   }
-  /// To be called under the lock. Overwrites `ids`, and returns how many of them, from the first
+  /// Must be called under the lock. Overwrites `ids`, and returns how many of them, from the first
   /// on, are children.
   std::uint32_t read_locked(NodeId vertex, std::vector<NodeId>& ids) const;
-  /// To be called under the lock. At most capacity() ids, with the former children in their places.
+  /// Must be called under the lock. Writes at most capacity() ids, with the former children in
+  /// their places.
   void write_locked(NodeId vertex, std::span<const NodeId> ids, std::uint32_t children);
 
   std::size_t dram_bytes() const { return words_.size() + sizeof(*this); }

@@ -47,7 +47,7 @@ class Memtable {
 
   const MemtableOptions& options() const { return options_; }
   std::uint32_t capacity() const { return options_.capacity; }
-  /// The number of rows that were appended so far.
+  /// Returns the number of rows that were appended so far.
   std::uint32_t size() const { return size_.load(std::memory_order_acquire); }
   /// The rows before this one are all in the graph; searches compare with all others.
   std::uint32_t linked() const { return graph_.linked(); }
@@ -65,7 +65,7 @@ class Memtable {
   /// A row in stored form, without padding; it stays where it is.
   const std::byte* row(NodeId row) const { return rows_.row(row); }
 
-  /// Whether a search would use a graph of all its rows, by what the two cost.
+  /// Says whether a search would use a graph of all its rows, by what the two cost.
   bool worth_linking() const { return size() > graph_.pays_from(); }
   /// Returns a graph of all rows by their numbers. All rows must be linked, and no more may come.
   graph::Graph graph() const;
@@ -83,7 +83,7 @@ class Memtable {
   std::span<const graph::Neighbor> search(const MemtableQuery& query,
                                           MemtableScratch& scratch) const;
 
-  /// The memory that was allocated, with or without rows in it.
+  /// Returns the memory that was allocated, with or without rows in it.
   std::size_t dram_bytes() const { return vectors_.size() + ids_.size() + graph_.dram_bytes(); }
 
  private:

@@ -29,7 +29,7 @@ struct MemtableGraphOptions {
 /// It is more for small rows, which a scan compares sooner: 79 for 128 bytes, 47 for 384.
 std::uint32_t measured_place_rows(std::size_t row_bytes);
 
-/// Working memory of one thread that links.
+/// A LinkScratch is the working memory of one thread that links.
 struct LinkScratch {
   MemtableScratch search;  ///< its counts are those of all rows that were linked
   graph::Selection selection;
@@ -57,11 +57,11 @@ class MemtableGraph {
   /// All rows before this one are vertices; some after it may be.
   std::uint32_t linked() const { return linked_.load(std::memory_order_acquire); }
 
-  /// The number of rows from which on a search with a list of kMemtableList costs less than
+  /// Returns the number of rows from which on a search with a list of kMemtableList costs less than
   /// comparing all of them.
   std::uint32_t pays_from() const { return options_.place_rows * kMemtableList; }
 
-  /// Whether a search costs less than comparing with each of the linked rows that count.
+  /// Says whether a search costs less than comparing with each of the linked rows that count.
   bool pays(const MemtableQuery& query) const;
 
   /// Finds the nearest vertices among those that count, and puts them into scratch.met: at most the
@@ -78,13 +78,13 @@ class MemtableGraph {
  private:
   class Walk;
 
-  /// A row that is to be in the list of a vertex.
+  /// A Link is a row that is to be in the list of a vertex.
   struct Link {
     NodeId row = kInvalidNode;
     bool child = false;
   };
 
-  /// A row that a thread is going to link.
+  /// A Claim is a row that a thread is going to link.
   struct Claim {
     NodeId row = kInvalidNode;
     bool held = true;  ///< false: the thread has failed, and another one is to do it

@@ -24,8 +24,8 @@ class MemtableLinker {
   MemtableLinker(const MemtableLinker&) = delete;
   MemtableLinker& operator=(const MemtableLinker&) = delete;
 
-  /// To be called when there are rows to link, by any thread. Without it the thread looks from time
-  /// to time.
+  /// Says that there are rows to link; any thread may call it. Without it the thread looks from
+  /// time to time.
   void wake();
 
  private:

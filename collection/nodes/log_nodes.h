@@ -34,8 +34,8 @@ class LogNodes {
   /// they come back, through these LogNodes.
   wal::RegionWriters attach_writer() const;
 
-  /// For readers: attaches, without waiting long, to nodes that came or came back since the last
-  /// call. True when source() has other nodes now.
+  /// Attaches, without waiting long, to nodes that came or came back since the last call; it is for
+  /// readers. Returns true when source() has other nodes now.
   bool refresh();
   /// Returns what the attached nodes hold of the log; it is for one thread. Throws
   /// UnreachableError, saying why, when no node is attached.

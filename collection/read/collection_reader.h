@@ -19,7 +19,7 @@
 
 namespace farvec::collection {
 
-/// How a CollectionReader reads.
+/// A Reading says how a CollectionReader reads.
 struct Reading {
   enum class Records : std::uint8_t { load, leave };
 

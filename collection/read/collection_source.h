@@ -16,7 +16,7 @@
 
 namespace farvec::collection {
 
-/// Used by one thread at a time.
+/// A CollectionSource is used by one thread at a time.
 class CollectionSource {
  public:
   virtual ~CollectionSource() = default;
@@ -32,7 +32,7 @@ class CollectionSource {
                                        const Segment::OnChunk& on_chunk) = 0;
   /// Returns what readers see of its log. Throws what log_source() throws.
   virtual std::shared_ptr<wal::LogSource> log(const LogNodes* nodes) = 0;
-  /// How long manifest() may still return what a writer has replaced.
+  /// Returns how long manifest() may still return what a writer has replaced.
   virtual std::chrono::milliseconds delay() const { return {}; }
   /// The time from one call of manifest() to the next, for followers; it depends on what calls
   /// cost.

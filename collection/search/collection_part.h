@@ -37,7 +37,7 @@ class CollectionPart final : public search::CorePart {
   search::CoreStatistics statistics() const override;
 
  private:
-  /// A segment as this core searches it.
+  /// A Bound is a segment with the part by which this core searches it.
   struct Bound {
     std::shared_ptr<Segment> segment;  ///< outlives the part
     std::unique_ptr<search::CorePart> part;

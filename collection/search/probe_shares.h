@@ -16,7 +16,7 @@ struct ProbedSegment {
   std::uint32_t clusters = 0;  ///< clusters to probe; at least 1
 };
 
-/// One slot's working memory and result.
+/// ProbeShares are one slot's working memory and result.
 struct ProbeShares {
   std::vector<ProbedSegment> segments;
   cluster::CentroidScratch scratch;

@@ -18,7 +18,7 @@ namespace farvec::collection {
 /// Writes the error to the log, and returns the status of the search.
 Status failed_search(const std::exception& error);
 
-/// One segment's or memtable's share of a search.
+/// A Leg is one segment's or memtable's share of a search.
 struct CollectionPart::Leg {
   const Segment* segment = nullptr;     ///< null for a memtable's
   const View::Fresh* fresh = nullptr;   ///< null for a segment's

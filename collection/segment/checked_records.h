@@ -25,7 +25,7 @@ class CheckedRecords {
 
   std::string path() const { return file_.path(); }
 
-  /// The whole region, as far as it has been read.
+  /// A Loading is the region as far as it has been read.
   struct Loading {
     HugeBuffer region;
     std::size_t chunks = 0;

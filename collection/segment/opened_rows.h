@@ -16,7 +16,8 @@ namespace farvec::collection {
 class OpenedRows {
  public:
   virtual ~OpenedRows() = default;
-  /// To be called by one thread, before any read(). It may be called again after deadline_exceeded.
+  /// Must be called by one thread, before any read(). It may be called again after
+  /// deadline_exceeded.
   virtual Status learn(Ticks deadline) = 0;
   virtual Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const = 0;
 };

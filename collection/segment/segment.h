@@ -76,7 +76,8 @@ class Segment {
   const layout::IndexDirectory& directory() const;
   /// Rows in stored form, from the segment's file, wherever its records are searched.
   const SegmentRows& stored_rows() const;
-  /// What memory nodes distinguish its bytes by; for a segment that is to be brought to them.
+  /// Returns what memory nodes distinguish its bytes by. It is for a segment that is to be brought
+  /// to them.
   const tiers::SegmentHost::Contents& contents() const { return files_.contents; }
 
   /// Returns when the segment is on a memory node, where the collection's segments are on nodes.
@@ -106,9 +107,9 @@ class Segment {
   /// A manifest is about to name it.
   void keep() { dropped_.store(false, std::memory_order_relaxed); }
 
-  /// The bytes of ids and their order, which a writer needs.
+  /// Returns the bytes of ids and their order, which a writer needs.
   std::size_t dram_bytes() const;
-  /// The bytes of all its files, or of what memory nodes hold of it.
+  /// Returns the bytes of all its files, or of what memory nodes hold of it.
   std::uint64_t file_bytes() const { return file_bytes_; }
 
  private:

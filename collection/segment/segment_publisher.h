@@ -51,8 +51,8 @@ class SegmentPublisher {
   /// Says what is not yet in its intended state; empty: every segment is on as many nodes as it is
   /// to be.
   std::string failure() const;
-  /// The number of copies that are missing of all segments that are to be on the nodes, by the last
-  /// look at them, which may be 1 s old.
+  /// Returns the number of copies that are missing of all segments that are to be on the nodes, by
+  /// the last look at them, which may be 1 s old.
   std::uint64_t missing_copies() const;
   /// Calls that are running fail, and so do all later ones. It is for the end of the process's
   /// work.
@@ -60,7 +60,7 @@ class SegmentPublisher {
 
  private:
   using WantedSegments = std::map<std::uint64_t, SegmentFiles>;
-  /// A node, and what it held at the last look; none: it did not answer.
+  /// A Node is a memory node, and what it held at the last look; none: it did not answer.
   struct Node {
     std::unique_ptr<tiers::SegmentHost> host;
     std::optional<tiers::SegmentHost::Held> held;

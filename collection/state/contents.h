@@ -18,13 +18,14 @@
 
 namespace farvec::collection {
 
-/// The rows of a part of a view that a new segment holds.
+/// A ReplacedPart names the rows of a part of a view that a new segment holds.
 struct ReplacedPart {
   const void* part = nullptr;  ///< a Memtable or a Segment
   std::vector<NodeId> rows;    ///< all that were live, ascending: the segment's next ones
 };
 
-/// A segment that holds the live rows of some parts of a view, which it is to replace.
+/// A Replacement is a segment that holds the live rows of some parts of a view, which it is to
+/// replace.
 struct Replacement {
   ViewPointer of;                    ///< the view whose rows it holds
   std::vector<ReplacedPart> parts;   ///< in the order of the segment's rows
@@ -40,7 +41,7 @@ class Contents {
 
   explicit Contents(const MemtableOptions& options);
 
-  /// To be called before any change. `segments` are those of `version`.
+  /// Must be called before any change. `segments` are those of `version`.
   void begin(std::vector<View::Bulk> segments, std::uint64_t version);
 
   ViewPointer current() const { return view_.get(); }
@@ -50,15 +51,15 @@ class Contents {
   /// Makes the newest memtable an empty one, whose rows will be in the log from `log_begin` on. It
   /// is a new one, and the former is frozen, unless the newest has no rows yet.
   void rotate(wal::Position log_begin);
-  /// The position from which the log has to be read, for all that no segment holds; none when no
-  /// memtable holds a row.
+  /// Returns the position from which the log has to be read, for all that no segment holds; none
+  /// when no memtable holds a row.
   std::optional<wal::Position> log_begin() const;
-  /// The number of memtables that take no more rows.
+  /// Returns the number of memtables that take no more rows.
   std::size_t frozen() const;
   bool holds_rows() const;  ///< whether the newest memtable has some
   /// The number of rows of all memtables that no graph has: searches compare with each.
   std::uint64_t unlinked() const;
-  /// All memtables, the oldest first; for linking their rows.
+  /// Returns all memtables, the oldest first; for linking their rows.
   std::vector<std::shared_ptr<Memtable>> memtables() const;
 
   /// Inserts rows in stored form, at most room(); ids differ from each other. Those that are there
@@ -69,7 +70,7 @@ class Contents {
   std::uint64_t erase(std::span<const std::uint64_t> ids, std::uint64_t version);
   bool holds(std::uint64_t id) const;
 
-  /// The place of an id in a view: part i of its memtables, or else of its segments.
+  /// A Place is the place of an id in a view: part i of its memtables, or else of its segments.
   struct Place {
     bool fresh = false;
     std::size_t part = 0;

@@ -19,7 +19,7 @@
 
 namespace farvec::collection {
 
-/// What opening found in the log.
+/// A Recovery says what opening found in the log.
 struct Recovery {
   std::uint64_t records = 0;
   std::uint64_t changes = 0;
@@ -63,7 +63,7 @@ class Replay {
   /// Returns false when `until` comes before. Throws what run() throws.
   bool run_on(Contents& contents, Ticks until);
 
-  /// What was found in all that was brought in.
+  /// Returns what was found in all that was brought in.
   const Recovery& recovery() const { return recovery_; }
 
  private:

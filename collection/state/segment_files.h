@@ -17,7 +17,7 @@
 
 namespace farvec::collection {
 
-/// Used by one thread at a time.
+/// SegmentFiles are used by one thread at a time.
 class SegmentFiles {
  public:
   /// `publisher` is told of segments that have ended before manifests stopped naming them, and of

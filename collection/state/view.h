@@ -56,7 +56,7 @@ struct ViewSize {
 };
 ViewSize size_of(const View& view);
 
-/// The newest view. Threads share it.
+/// A CurrentView is the newest view. Threads share it.
 class CurrentView {
  public:
   explicit CurrentView(ViewPointer view) : view_(std::move(view)) {}
