@@ -6,8 +6,8 @@
 
 namespace farvec {
 
-/// What the centroid of a cluster is: the mean of its vectors, the vector of the cluster that is
-/// nearest to the mean (SPANN calls it a head), or the mean rounded to the element type of the
+/// Says what the centroid of a cluster is: the mean of its vectors, the vector of the cluster that
+/// is nearest to the mean (SPANN calls it a head), or the mean rounded to the element type of the
 /// data.
 enum class HeadKind : std::uint8_t { means, vectors, rounded };
 

@@ -19,7 +19,7 @@ class Error : public std::runtime_error {
       : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)) {}
 };
 
-/// An Error whose text ends with errno's text, and which carries errno as `code`.
+/// A SystemError is an Error whose text ends with errno's text, and which carries errno as `code`.
 class SystemError : public Error {
  public:
   template <typename... Args>

@@ -9,18 +9,18 @@
 
 namespace farvec {
 
-/// The one name of a file or folder, however it is spelled: absolute, without "." and "..", without
-/// a slash at its end, and with its links followed as far as the path exists. So it still means the
-/// same after a change of the working folder or of a link. An empty path stays empty. What the
-/// system does not resolve (a loop of links, no right to look) is only made absolute.
+/// Returns the one name of a file or folder, however it is spelled: absolute, without "." and "..",
+/// without a slash at its end, and with its links followed as far as the path exists. So it still
+/// means the same after a change of the working folder or of a link. An empty path stays empty.
+/// What the system does not resolve (a loop of links, no right to look) is only made absolute.
 std::filesystem::path settled_path(const std::filesystem::path& path);
 
 /// Applies settled_path() to the folder that holds `path`; the last name stays unchanged, also when
 /// it is a link.
 std::filesystem::path settled_name(const std::filesystem::path& path);
 
-/// Whether bytes are UTF-8: a file name may be any bytes, but text that is sent or written has to
-/// be UTF-8.
+/// Says whether bytes are UTF-8: a file name may be any bytes, but text that is sent or written has
+/// to be UTF-8.
 bool is_utf8(std::string_view bytes);
 
 /// Returns the folder that holds `path`; "." for a bare name.

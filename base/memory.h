@@ -75,8 +75,9 @@ class HugeBuffer {
   std::size_t size_ = 0;
 };
 
-/// The most bytes that this program has had resident since it began (VmHWM); 0 where the system
-/// does not say. What the process used before its exec(), or its parent used, does not count.
+/// Returns the most bytes that this program has had resident since it began (VmHWM); 0 where the
+/// system does not say. What the process used before its exec(), or its parent used, does not
+/// count.
 std::size_t peak_resident_bytes();
 
 }  // namespace farvec

@@ -28,8 +28,9 @@ struct NodeRecord {
   }
 };
 
-/// A built graph in local memory that something else owns: row v holds degrees[v] neighbour ids in
-/// a slot of `row_capacity` ids. Produced by graph/, encoded by layout/.
+/// An AdjacencyView is a built graph in local memory that something else owns: row v holds
+/// degrees[v] neighbour ids in a slot of `row_capacity` ids. Produced by graph/, encoded by
+/// layout/.
 struct AdjacencyView {
   const NodeId* neighbors = nullptr;
   const std::uint32_t* degrees = nullptr;
@@ -40,9 +41,9 @@ struct AdjacencyView {
   const NodeId* row(std::size_t v) const { return neighbors + v * row_capacity; }
 };
 
-/// A graph over some of an index's vertices, in local memory that something else owns: row i
-/// belongs to vertex ids[i], and ids ascend. Neighbours and the entry are ids of the index; all of
-/// them are in `ids`.
+/// A SampledGraphView is a graph over some of an index's vertices, in local memory that something
+/// else owns: row i belongs to vertex ids[i], and ids ascend. Neighbours and the entry are ids of
+/// the index; all of them are in `ids`.
 struct SampledGraphView {
   std::span<const NodeId> ids;
   AdjacencyView graph;

@@ -9,7 +9,8 @@
 
 namespace farvec {
 
-/// One line: `listen = "127.0.0.1:7700"` has the name "listen", and the value without its quotes.
+/// An OptionLine is one line: `listen = "127.0.0.1:7700"` has the name "listen", and the value
+/// without its quotes.
 struct OptionLine {
   std::string name;
   std::string value;

@@ -9,8 +9,8 @@ namespace farvec {
 /// that stands for a descriptor of this process. Throws SystemError on a circle.
 std::string follow_links(std::string path);
 
-/// Whether bytes for `path` go straight there: it is no regular file, or it stands for a descriptor
-/// of this process. Throws Error when it is a folder.
+/// Says whether bytes for `path` go straight there: it is no regular file, or it stands for a
+/// descriptor of this process. Throws Error when it is a folder.
 bool is_written_directly(const std::string& path);
 
 /// Opens a path that is_written_directly() for writing, without waiting for the reader of a FIFO.

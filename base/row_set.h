@@ -35,7 +35,7 @@ class RowSet {
   std::uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
 
-  /// A set of this one's rows and of `rows`, which may repeat and may already be in it.
+  /// Returns a set of this one's rows and of `rows`, which may repeat and may already be in it.
   RowSet with(std::span<const NodeId> rows) const;
 
   /// Rows of this set that are not in `before`, ascending. Blocks that the two sets share cost
@@ -44,8 +44,8 @@ class RowSet {
 
   /// Bit r % 64 of word r / 64 belongs to row r. Files use the same form.
   static RowSet from_words(std::span<const std::uint64_t> words);
-  /// The bits of `rows` rows; the set has no row after them. The unused bits of the last word are
-  /// zero.
+  /// Returns the bits of `rows` rows; the set has no row after them. The unused bits of the last
+  /// word are zero.
   std::vector<std::uint64_t> to_words(std::uint64_t rows) const;
 
   /// Returns the bytes of the blocks, shared ones included.
@@ -56,7 +56,8 @@ class RowSet {
   std::uint64_t count_ = 0;
 };
 
-/// How many of an index's `rows` rows are not in `out`, whose rows are all the index's; null: all.
+/// Says how many of an index's `rows` rows are not in `out`, whose rows are all the index's; null:
+/// all.
 inline std::uint64_t rows_left(std::uint64_t rows, const RowSet* out) {
   return out == nullptr ? rows : rows - std::min(rows, out->count());
 }

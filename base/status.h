@@ -10,8 +10,8 @@
 
 namespace farvec {
 
-/// The subset of gRPC's codes that a search or a call of the control plane can end with; the
-/// numbers are gRPC's.
+/// A StatusCode is in the subset of gRPC's codes that a search or a call of the control plane can
+/// end with; the numbers are gRPC's.
 enum class StatusCode : std::uint8_t {
   ok = 0,
   cancelled = 1,
@@ -28,7 +28,8 @@ enum class StatusCode : std::uint8_t {
 
 std::string_view to_string(StatusCode code);
 
-/// A code and a message with static storage: cheap to return and to copy, allocates nothing.
+/// A Status is a code and a message with static storage: cheap to return and to copy, allocates
+/// nothing.
 class [[nodiscard]] Status {
  public:
   constexpr Status() = default;

@@ -7,8 +7,8 @@ namespace farvec {
 
 /// Returns the version, "0.1.0".
 std::string_view version();
-/// The abbreviated git commit of the build, with "-dirty" when the tree had changes; "unknown"
-/// outside a git checkout.
+/// Returns the abbreviated git commit of the build, with "-dirty" when the tree had changes;
+/// "unknown" outside a git checkout.
 std::string_view commit();
 
 }  // namespace farvec

@@ -33,8 +33,8 @@ class CentroidScan {
   /// `centroids` are f32, at least one. It does not keep them.
   CentroidScan(const VectorView& centroids, unsigned threads);
 
-  /// The `list` centroids with the lowest estimates, in any order; all when there are fewer.
-  /// `query` has the centroids' dimension. Valid until the scratch is used again.
+  /// Returns the `list` centroids with the lowest estimates, in any order; all when there are
+  /// fewer. `query` has the centroids' dimension. Valid until the scratch is used again.
   std::span<const ClusterId> near(const float* query, std::uint32_t list,
                                   CentroidScanScratch& scratch) const;
 

@@ -37,7 +37,8 @@ class ClusterMerger {
   MergedClusters run(ClusterMergeStats& stats);
 
  private:
-  /// A cluster that is being split: `part` is new, the other half keeps the number of the whole.
+  /// A Division is a cluster that is being split: `part` is new, the other half keeps the number of
+  /// the whole.
   struct Division {
     ClusterId whole = 0;
     ClusterId part = 0;

@@ -83,9 +83,9 @@ class MemberScan {
   std::uint64_t scanned_ = 0;
 };
 
-/// How many of the `scanned` vectors, whose codes were scanned, are out. For those that were read
-/// it is known. For the others the share is assumed that vectors which are out have among all that
-/// were not read.
+/// Says how many of the `scanned` vectors, whose codes were scanned, are out. For those that were
+/// read it is known. For the others the share is assumed that vectors which are out have among all
+/// that were not read.
 template <typename Visit>
 double expect_out(double scanned, const ProbeParameters& parameters, const Visit& visit) {
   const auto read = static_cast<double>(visit.scored());

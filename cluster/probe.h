@@ -175,7 +175,7 @@ class ProbeRounds {
     return !scratch_.clusters.empty();
   }
 
-  /// Whether fewer results have been found than there can be.
+  /// Says whether fewer results have been found than there can be.
   bool lacking() const { return scratch_.results.size() < parameters_.k && !found_all(); }
   /// Says whether nothing is left to be found.
   bool found_all() const { return scratch_.results.size() >= left_; }

@@ -59,7 +59,7 @@ class Scheduler {
   /// any of this did something: for loops that also serve a queue.
   bool run_once();
 
-  /// The scheduler of the fiber that runs on this thread; CHECKs that there is one.
+  /// Returns the scheduler of the fiber that runs on this thread; CHECKs that there is one.
   static Scheduler& current();
 
   // These are called from inside a fiber only:

@@ -31,11 +31,11 @@ struct BruteForceOptions {
   Interruption interrupted = {};
 };
 
-/// The k nearest base rows of every query, nearest first; among equal distances the smaller id
-/// comes first. The base is read once, block by block, and may be larger than memory; queries and
-/// results are kept in memory. The result does not depend on threads or block size. Throws Error
-/// when k is 0 or greater than the base, when dimensions or types differ, or when a row is not
-/// finite or is too long (kMostSquaredLength) to be compared, and WorkInterrupted.
+/// Returns the k nearest base rows of every query, nearest first; among equal distances the smaller
+/// id comes first. The base is read once, block by block, and may be larger than memory; queries
+/// and results are kept in memory. The result does not depend on threads or block size. Throws
+/// Error when k is 0 or greater than the base, when dimensions or types differ, or when a row is
+/// not finite or is too long (kMostSquaredLength) to be compared, and WorkInterrupted.
 GroundTruth exact_neighbors(VectorReader& base, VectorReader& queries,
                             const ExactDistance& distance, const BruteForceOptions& options);
 

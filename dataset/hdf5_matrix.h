@@ -37,7 +37,7 @@ class Hdf5Handle {
   herr_t (*close_)(hid_t) = nullptr;
 };
 
-/// The two parts of "file.hdf5:name"; the name is "train" when there is none.
+/// An Hdf5Path has the two parts of "file.hdf5:name"; the name is "train" when there is none.
 struct Hdf5Path {
   std::string file;
   std::string name;

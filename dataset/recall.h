@@ -13,8 +13,8 @@ namespace farvec::dataset {
 /// one million stay apart.
 inline constexpr float kTieEpsilon = 1e-6f;
 
-/// The results of consecutive queries: row q starts at q * stride in both arrays. Cells with an id
-/// of kInvalidNode are empty.
+/// ResultRows are the results of consecutive queries: row q starts at q * stride in both arrays.
+/// Cells with an id of kInvalidNode are empty.
 struct ResultRows {
   const NodeId* ids = nullptr;
   /// When it is nullptr, distances cannot be compared with those of the truth, so ids decide.
@@ -29,8 +29,8 @@ struct ResultRows {
 std::uint32_t hits_at_k(const ResultRows& results, std::size_t row, const GroundTruth& truth,
                         std::size_t query, std::uint32_t k);
 
-/// The mean share of hits, 0 to 1, over all rows; row r answers query first_query + r of `truth`.
-/// Throws Error when `truth` has fewer queries or fewer than k neighbours.
+/// Returns the mean share of hits, 0 to 1, over all rows; row r answers query first_query + r of
+/// `truth`. Throws Error when `truth` has fewer queries or fewer than k neighbours.
 double recall_at_k(const ResultRows& results, const GroundTruth& truth, std::uint32_t k,
                    std::size_t first_query = 0);
 

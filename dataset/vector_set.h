@@ -42,7 +42,7 @@ class VectorSet {
   /// Says whether the file held float64.
   bool rounded() const { return rounded_; }
   void set_rounded(bool rounded) { rounded_ = rounded; }
-  /// The number of rows that had no distances to others and were left out.
+  /// Returns the number of rows that had no distances to others and were left out.
   std::size_t dropped() const { return dropped_; }
   void set_dropped(std::size_t dropped) { dropped_ = dropped; }
 

@@ -10,7 +10,7 @@ namespace farvec::device {
 
 enum class DeviceKind : std::uint8_t { nvdimm, cxl, dax, rdma, disk, numa_node };
 
-/// The kind's name: "NVDIMM", "CXL", "DAX", "RDMA", "disk", "NUMA node".
+/// Returns the kind's name: "NVDIMM", "CXL", "DAX", "RDMA", "disk", "NUMA node".
 const char* to_string(DeviceKind kind);
 
 /// A FoundDevice is a device as the kernel describes it. Fields that it does not know are empty.

@@ -36,7 +36,7 @@ class PersistentMemory {
   /// Says how often the device lost writes that were on their way when power failed; 0 where that
   /// is not counted.
   virtual std::uint64_t unsafe_shutdowns() const = 0;
-  /// An open descriptor of it, which the object keeps: locks are taken on it.
+  /// Returns an open descriptor of it, which the object keeps: locks are taken on it.
   virtual int descriptor() const = 0;
 };
 

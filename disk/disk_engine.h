@@ -20,12 +20,12 @@ namespace farvec::disk {
 /// The most bytes of one request, less than Linux takes.
 inline constexpr std::uint32_t kMaxDiskRequestBytes = 1u << 30;
 
-/// A read or write of whole blocks: offset and bytes are multiples of the file's block_bytes(), and
-/// the memory is aligned to its memory_alignment() (DiskFile::cover() widens other ranges). A read
-/// may reach past the end of the file by less than a block, a write may not: call DiskFile::grow()
-/// first. A sync has neither bytes nor memory; it makes durable what had ended when it was posted.
-/// The memory belongs to the engine from post() until a completion says that it came back, or
-/// close() has returned.
+/// A DiskRequest is a read or write of whole blocks: offset and bytes are multiples of the file's
+/// block_bytes(), and the memory is aligned to its memory_alignment() (DiskFile::cover() widens
+/// other ranges). A read may reach past the end of the file by less than a block, a write may not:
+/// call DiskFile::grow() first. A sync has neither bytes nor memory; it makes durable what had
+/// ended when it was posted. The memory belongs to the engine from post() until a completion says
+/// that it came back, or close() has returned.
 struct DiskRequest {
   std::uint64_t token = 0;  ///< the caller's; comes back in the completion
   std::uint64_t offset = 0;
@@ -83,7 +83,8 @@ class DiskEngine {
   std::size_t poll(std::span<DiskCompletion> completions);
 
   const DiskFiles& files() const { return queue_->files(); }
-  /// The number of requests that may be out at a time; late ones count until they have come back.
+  /// Returns the number of requests that may be out at a time; late ones count until they have come
+  /// back.
   std::uint32_t max_outstanding() const { return queue_->capacity(); }
   std::uint32_t outstanding() const {
     return max_outstanding() - static_cast<std::uint32_t>(free_.size());

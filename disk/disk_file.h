@@ -71,7 +71,8 @@ class DiskFile {
   std::uint32_t memory_alignment_ = 512;
 };
 
-/// The files that an engine reads and writes; a request names its file by its index here.
+/// DiskFiles are the files that an engine reads and writes; a request names its file by its index
+/// here.
 using DiskFiles = std::vector<std::shared_ptr<const DiskFile>>;
 
 }  // namespace farvec::disk

@@ -44,7 +44,7 @@ class Load {
   /// the load or the queue.
   LoadListener* listener = nullptr;
 
-  /// Whether it has been started and its outcome is not known yet.
+  /// Says whether it has been started and its outcome is not known yet.
   bool going() const { return going_; }
   /// Says whether the destination belongs to the disk: while the load is going, and after its
   /// deadline until the kernel has given the read back.

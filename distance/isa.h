@@ -11,7 +11,8 @@ enum class Isa : std::uint8_t { portable, neon, avx2, avx512 };
 
 std::string_view to_string(Isa isa);
 
-/// The instruction groups that this processor has and whose registers the operating system saves.
+/// CpuFeatures are the instruction groups that this processor has and whose registers the operating
+/// system saves.
 struct CpuFeatures {
   bool neon = false;
   bool avx2 = false;              ///< AVX2, FMA and F16C
@@ -23,10 +24,10 @@ struct CpuFeatures {
 /// Says what the processor can do. It is read from the processor once, then constant.
 const CpuFeatures& cpu_features();
 
-/// Whether kernels for `isa` were compiled in and can run here.
+/// Says whether kernels for `isa` were compiled in and can run here.
 bool is_available(Isa isa);
 
-/// All available instruction sets, slowest first; never empty.
+/// Returns all available instruction sets, slowest first; never empty.
 std::vector<Isa> available_isas();
 
 /// Returns the available instruction set with the name `name` (portable, neon, avx2, avx512), or

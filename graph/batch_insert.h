@@ -33,7 +33,7 @@ class BatchInserter {
   /// Prunes every vertex to at most `degree` edges.
   void prune_to_degree();
 
-  /// The affine sets that options.affinity asked for.
+  /// Returns the affine sets that options.affinity asked for.
   AffineSets take_affine() { return std::move(affine_); }
 
   /// Distances computed so far.

@@ -48,7 +48,8 @@ struct BeamCounts {
   std::uint32_t stalls = 0;  ///< hops that began with none of the candidates resident
 };
 
-/// The working memory of one search, reused between searches; grows to the largest parameters seen.
+/// A BeamScratch is the working memory of one search, reused between searches; grows to the largest
+/// parameters seen.
 struct BeamScratch {
   CandidateList candidates;
   CandidateList results;    ///< the answer: nearest first, exact distances

@@ -24,7 +24,7 @@ class BuildSpace {
   std::size_t count() const { return data_.count; }
   const VectorView& data() const { return data_; }
 
-  /// The distance of rows a and b; smaller is nearer.
+  /// Returns the distance of rows a and b; smaller is nearer.
   float distance(NodeId a, NodeId b) const {
     const float d = kernel_(data_.row(a), data_.row(b), data_.dimension);
     return zeros_.empty() || zeros_[a] == zeros_[b] ? d : d + 1.0f;

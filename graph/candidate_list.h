@@ -101,7 +101,7 @@ class CandidateList {
   static constexpr bool is_fresh(Key key) { return (key & 1u) == 0; }
 
   bool full() const { return size_ == capacity_; }
-  /// The farthest entry, which is the next to be dropped; there must be one.
+  /// Returns the farthest entry, which is the next to be dropped; there must be one.
   Key farthest() const { return keys_[size_ - 1]; }
 
   /// Removes the entry of `id`, fresh or not; false when there is none.

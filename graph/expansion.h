@@ -65,7 +65,7 @@ class Expansion {
         left_(kPasses ? rows_left(parameters.node_count, parameters.out) : kAll),
         most_passed_(parameters.most_passed) {}
 
-  /// Whether nothing is left to be found, or no more vertices may be passed.
+  /// Says whether nothing is left to be found, or no more vertices may be passed.
   bool ended() const { return kPasses && (scratch_.results.size() >= left_ || scratch_.cut_short); }
 
   /// Makes the entries candidates.

@@ -21,9 +21,9 @@ concept NodeSource = requires(Source source, std::span<const NodeId> frontier,
   source.expect(NodeId{});
 };
 
-/// A source whose records come several at a time. Some come beside those of the frontier. It visits
-/// each of these in the same hop if wanted(id) is true, which is asked after the records before it
-/// were visited.
+/// A PageSource is a source whose records come several at a time. Some come beside those of the
+/// frontier. It visits each of these in the same hop if wanted(id) is true, which is asked after
+/// the records before it were visited.
 template <typename Source>
 concept PageSource = NodeSource<Source> &&
     requires(Source source, std::span<const NodeId> frontier,

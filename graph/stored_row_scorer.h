@@ -11,7 +11,7 @@
 namespace farvec::graph {
 
 /// A StoredRowScorer is a NodeScorer of exact distances from a query, which is of the rows' type;
-/// borrows both.
+/// it borrows both.
 struct StoredRowScorer {
   VectorView rows;
   const void* query;

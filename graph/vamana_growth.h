@@ -22,7 +22,7 @@ class VamanaGrowth {
   VamanaGrowth(const VamanaGrowth&) = delete;
   VamanaGrowth& operator=(const VamanaGrowth&) = delete;
 
-  /// The graph, whose rows may have more than options.degree edges until finish().
+  /// Returns the graph, whose rows may have more than options.degree edges until finish().
   Graph& graph() { return graph_; }
   const BuildSpace& space() const { return space_; }
   const VamanaOptions& options() const { return options_; }

@@ -18,11 +18,11 @@ struct OrderOptions {
   Interruption interrupted = {};
 };
 
-/// The vertices in the order in which they should be numbered: element i is the number in `graph`
-/// of the vertex that gets the new number i. Halves of the vertices, and halves of those, are
-/// chosen so that the neighbours of a vertex are in few of them, which makes the differences in its
-/// sorted list small. Every vertex has fewer than 2^16 neighbours. Memory while it runs: two copies
-/// of the graph, and per vertex 24 bytes and 12 for each thread.
+/// Returns the vertices in the order in which they should be numbered: element i is the number in
+/// `graph` of the vertex that gets the new number i. Halves of the vertices, and halves of those,
+/// are chosen so that the neighbours of a vertex are in few of them, which makes the differences in
+/// its sorted list small. Every vertex has fewer than 2^16 neighbours. Memory while it runs: two
+/// copies of the graph, and per vertex 24 bytes and 12 for each thread.
 std::vector<NodeId> bisection_order(const AdjacencyView& graph, const OrderOptions& options = {});
 
 /// Returns the same graph with its vertices in the given order; every list ascends. `order` has

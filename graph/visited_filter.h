@@ -26,7 +26,7 @@ class VisitedFilter {
     std::fill_n(table_.begin(), slots, kInvalidNode);
   }
 
-  /// True when `id` was not known; from now on it is.
+  /// Returns true when `id` was not known; from now on it is.
   bool insert(NodeId id) {
     NodeId& slot = table_[(id * kMultiplier) >> shift_];
     const bool unknown = slot != id;

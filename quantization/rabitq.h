@@ -23,8 +23,8 @@ namespace farvec::quantization {
 /// tell.
 inline constexpr std::uint32_t kWholeVectors = 0;
 
-/// All that is needed, beside the code records, to estimate distances. It is plain data: layout/
-/// writes it into the index.
+/// RabitqParameters are all that is needed, beside the code records, to estimate distances. It is
+/// plain data: layout/ writes it into the index.
 struct RabitqParameters {
   std::uint32_t dimension = 0;
   std::uint32_t bits = 0;  ///< bits per dimension, 1 to 8, or kWholeVectors

@@ -63,8 +63,8 @@ class SplitRabitq {
   /// `query` is one row of the stored type, at any alignment.
   void prepare(const void* query, SplitQuery& out) const;
 
-  /// The whole code's estimate: `code` is the vector's record of code(), `extension` its extension,
-  /// both at any alignment. All processors give the same bits.
+  /// Returns the whole code's estimate: `code` is the vector's record of code(), `extension` its
+  /// extension, both at any alignment. All processors give the same bits.
   float refine(const SplitQuery& query, const std::byte* code, const std::byte* extension) const;
   /// Also sets `error` to the half-width of the error bound.
   float refine_with_error(const SplitQuery& query, const std::byte* code,

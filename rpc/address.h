@@ -35,8 +35,8 @@ using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 /// resolve.
 AddressList resolve(const Address& address);
 
-/// True for a Unix socket, and for a host whose addresses are all loopback addresses. Throws Error
-/// when the name does not resolve.
+/// Returns true for a Unix socket, and for a host whose addresses are all loopback addresses.
+/// Throws Error when the name does not resolve.
 bool is_local(const Address& address);
 
 /// Returns true when gRPC's name of a caller ("unix:", "ipv4:127.0.0.1:4711",

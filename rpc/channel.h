@@ -37,8 +37,8 @@ struct ConnectOptions {
 /// saying why, or NobodyListens.
 std::shared_ptr<grpc::Channel> connect(const Address& address, const ConnectOptions& options = {});
 
-/// The standard health service's answer for the whole server: true when SERVING. False also when
-/// the call fails within `timeout`.
+/// Returns the standard health service's answer for the whole server: true when SERVING. False also
+/// when the call fails within `timeout`.
 bool is_serving(const std::shared_ptr<grpc::Channel>& channel, std::chrono::milliseconds timeout);
 
 }  // namespace farvec::rpc

@@ -41,7 +41,7 @@ inline std::vector<X509Handle> parse_certificates(const std::string& pem) {
   return certificates;
 }
 
-/// Null also for an encrypted key: a daemon cannot ask a person for the password.
+/// Returns null also for an encrypted key: a daemon cannot ask a person for the password.
 inline KeyHandle parse_key(const std::string& pem) {
   const auto no_password = [](char*, int, int, void*) { return 0; };
   return KeyHandle(PEM_read_bio_PrivateKey(bio_over(pem).get(), nullptr, no_password, nullptr));

@@ -16,7 +16,7 @@ inline constexpr std::size_t kMaxUnixPathBytes = 107;
 inline constexpr std::size_t kMaxDescriptorsPerMessage = 253;
 inline constexpr std::chrono::seconds kConnectTimeout{5};
 
-/// True when a connection to the socket file is accepted, or would be. Does not wait.
+/// Returns true when a connection to the socket file is accepted, or would be. Does not wait.
 bool someone_listens(const std::string& path);
 
 /// Listens on `path` with mode 0600, replacing a stale socket file; hold the path's SocketLock

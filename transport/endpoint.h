@@ -84,7 +84,7 @@ class Endpoint {
   /// Returns the bytes of a region; 0 when there is no such region.
   virtual std::uint64_t region_bytes(RegionId region) const = 0;
 
-  /// All zero where reads go to the device unchanged and need no memory of the endpoint.
+  /// Returns zeros where reads go to the device unchanged and need no memory of the endpoint.
   virtual EndpointUse use() const { return {}; }
 
   /// Returns the name of the tier for reports: "shm", "emulated(rdma: 2.8 us, 25 GB/s, ...)".

@@ -7,8 +7,8 @@
 
 namespace farvec::wal {
 
-/// The help text of the option, for a program in which `none` means durable when `ends`: "the
-/// command ends".
+/// Returns the help text of the option, for a program in which `none` means durable when `ends`:
+/// "the command ends".
 std::string durability_help(const std::string& ends);
 
 /// Parses "commit", "interval:MS" or "none" into `log`. Throws Error naming --durability.

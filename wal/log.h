@@ -14,8 +14,8 @@
 
 namespace farvec::wal {
 
-/// A place between two records: bytes since the log was made, with a gap at every open(). So no
-/// position is used twice, not even one of records that a kill left unwritten.
+/// A Position is a place between two records: bytes since the log was made, with a gap at every
+/// open(). So no position is used twice, not even one of records that a kill left unwritten.
 using Position = std::uint64_t;
 
 enum class Durability : std::uint8_t {

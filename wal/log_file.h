@@ -15,8 +15,8 @@
 
 namespace farvec::wal {
 
-/// A segment's file, open for writing; one thread at a time uses it. Every member throws
-/// SystemError with the file and, for a write, the offset.
+/// A LogFile is a segment's file, open for writing; one thread at a time uses it. Every member
+/// throws SystemError with the file and, for a write, the offset.
 class LogFile {
  public:
   virtual ~LogFile() = default;

@@ -20,9 +20,9 @@ class SegmentBytes {
   virtual std::uint64_t size() = 0;             ///< the present size
   /// Throws Error when the bytes cannot be read, or do not exist.
   virtual void read_at(std::uint64_t offset, void* out, std::size_t bytes) = 0;
-  /// Whether the segment still belongs to the log and none has followed it, where asking for that
-  /// costs much less than a list of the segments: readers at the end of a log ask hundreds of times
-  /// a second.
+  /// Says whether the segment still belongs to the log and none has followed it, where asking for
+  /// that costs much less than a list of the segments: readers at the end of a log ask hundreds of
+  /// times a second.
   virtual bool is_last() { return false; }
 };
 

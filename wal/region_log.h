@@ -30,7 +30,7 @@ inline std::size_t fewest_answers(std::size_t copies, std::size_t needed) {
   return copies - needed + 1;
 }
 
-/// The part of LogOptions that a log in a region needs; the folder is ignored.
+/// Returns the part of LogOptions that a log in a region needs; the folder is ignored.
 LogOptions region_options(const LogOptions& options, const layout::LogRegionHeader& header);
 
 /// Identifies the log, for its writers.
@@ -41,7 +41,7 @@ struct RegionLogName {
   std::optional<std::uint32_t> last_epoch = {};
 };
 
-/// The epoch that a new writer gives to a log whose last epoch is known.
+/// Returns the epoch that a new writer gives to a log whose last epoch is known.
 std::uint32_t next_log_epoch(const RegionWriters& writers, const RegionLogName& name);
 
 /// Makes a new, empty log on memories that hold zeros, or the log of that name, which is then lost.

@@ -13,7 +13,7 @@
 
 namespace farvec::wal {
 
-/// A segment whose bytes are on the disk, but neither its header nor its name.
+/// A NewSegment is a segment whose bytes are on the disk, but neither its header nor its name.
 struct NewSegment {
   layout::LogSegmentHeader header;
   std::unique_ptr<LogFile> file;

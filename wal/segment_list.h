@@ -16,8 +16,8 @@ struct Segment {
   layout::LogSegmentHeader header;
 };
 
-/// The name of a segment's file, "000000000000002a.log"; ".partial" follows until its header is
-/// durable.
+/// Returns the name of a segment's file, "000000000000002a.log"; ".partial" follows until its
+/// header is durable.
 std::string segment_name(std::uint64_t number);
 inline constexpr const char* kPartialSuffix = ".partial";
 /// Says whether a segment that is not durable yet has such a name.

@@ -23,8 +23,8 @@ class SegmentReader {
   SegmentReader(LogSource& source, const Segment& segment, std::optional<Position> end,
                 LogTail tail);
 
-  /// The next record; its bytes stay in this object until the next call. Nothing at the end, which
-  /// is where writing has come to when the tail grows.
+  /// Returns the next record; its bytes stay in this object until the next call. Nothing at the
+  /// end, which is where writing has come to when the tail grows.
   std::optional<LogRecord> next();
 
   /// See SegmentBytes::is_last().
@@ -36,7 +36,7 @@ class SegmentReader {
   Position position() const { return position_; }
   /// Returns the position of the first record that was written together with the last one.
   Position group_begin() const { return group_begin_; }
-  /// Whether the log was closed here: all of its records are durable.
+  /// Says whether the log was closed here: all of its records are durable.
   bool closed() const { return closed_; }
   std::uint64_t torn_bytes() const { return torn_bytes_; }
   /// Only where the tail grows: whether the bytes after the last record are neither a record nor

@@ -23,7 +23,7 @@ class HandleSet {
     size_ = 0;
   }
 
-  /// True when `handle` was not in the set; from now on it is.
+  /// Returns true when `handle` was not in the set; from now on it is.
   bool insert(Handle handle) {
     if (2 * (size_ + 1) > slots_) grow();
     if (!place(handle)) return false;

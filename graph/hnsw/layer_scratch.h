@@ -46,7 +46,8 @@ inline NodeId tie_salt(NodeId vertex) {
 /// that while 1 in 100 is left.
 inline constexpr std::uint64_t kMarkedPerPlace = 500;
 
-/// The working memory of one search, reused between searches; grows to the largest search seen.
+/// A LayerScratch is the working memory of one search, reused between searches; grows to the
+/// largest search seen.
 class LayerScratch {
  public:
   /// Returns the answer of the last layer, nearest first, without marked vertices. The next layer

@@ -42,7 +42,7 @@ struct CentroidsHeader {
 static_assert(sizeof(CentroidsHeader) == 64);
 static_assert(offsetof(CentroidsHeader, edges) == 16);
 
-/// A CentroidsView is what a writer stores; borrows it.
+/// A CentroidsView borrows what a writer stores.
 struct CentroidsView {
   std::span<const float> centroids;
   std::uint32_t space_dimension = 0;

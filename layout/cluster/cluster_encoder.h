@@ -72,8 +72,8 @@ class ClusterEncoder {
   std::uint64_t list_bytes(ClusterId cluster) const {
     return geometry_.list_bytes(table_[cluster]);
   }
-  /// The vectors of a cluster's group in their order. Those that another cluster has too are side
-  /// by side, so that it reads them together.
+  /// Returns the vectors of a cluster's group in their order. Those that another cluster has too
+  /// are side by side, so that it reads them together.
   std::vector<NodeId> group(ClusterId cluster) const;
   /// Returns the other members of a cluster, in the order of their addresses.
   std::vector<NodeId> strays(ClusterId cluster) const;

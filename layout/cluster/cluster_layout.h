@@ -77,7 +77,7 @@ struct ClusterGeometry {
   std::uint32_t record_bytes() const { return vector_bytes + 4u + (record_checksum ? 4u : 0u); }
   bool decouples() const { return kind != ClusterLayoutKind::coupled; }
   bool has_codes() const { return kind == ClusterLayoutKind::coded; }
-  /// Every vector is in the group of one of its clusters.
+  /// Says whether every vector is in the group of one of its clusters.
   bool groups() const { return decouples() && kind != ClusterLayoutKind::decoupled; }
   /// Lists are after all records.
   bool lists_apart() const { return decouples() && kind != ClusterLayoutKind::grouped_inline; }
@@ -87,8 +87,8 @@ struct ClusterGeometry {
     const std::uint64_t coded = std::uint64_t{entry.group_records} + entry.list_addresses;
     return (coded + kCodeBlock - 1) / kCodeBlock * code_block_bytes;
   }
-  /// Bytes of a cluster's list: codes if there are any, addresses, and the checksum that ends it; 0
-  /// where there are neither codes nor addresses.
+  /// Returns the bytes of a cluster's list: codes if there are any, addresses, and the checksum
+  /// that ends it; 0 where there are neither codes nor addresses.
   std::uint64_t list_bytes(const ClusterEntry& entry) const {
     const std::uint64_t bytes =
         code_bytes(entry) + std::uint64_t{entry.list_addresses} * address_bytes;
@@ -154,15 +154,15 @@ class ClusterLocator {
   /// its checksum does not match, or an address is beyond the region.
   Status read_list(ClusterId cluster, std::span<const std::byte> bytes, Address* out) const;
 
-  /// The codes with which the list of a coded cluster begins: first those of its group's records in
-  /// their order, then those of its strays in the order of their addresses.
+  /// Returns the codes with which the list of a coded cluster begins: first those of its group's
+  /// records in their order, then those of its strays in the order of their addresses.
   static const std::byte* codes(std::span<const std::byte> list) { return list.data(); }
 
   std::uint64_t offset_of(Address address) const {
     return kRegionHeaderBytes + std::uint64_t{address} * record_bytes_;
   }
-  /// The first address of a cluster's group; addresses of a group are consecutive. Not for the
-  /// coupled layout.
+  /// Returns the first address of a cluster's group; addresses of a group are consecutive. Not for
+  /// the coupled layout.
   Address first_of_group(ClusterId cluster) const {
     return static_cast<Address>((entries_[cluster].group_offset - kRegionHeaderBytes) /
                                 record_bytes_);
@@ -191,8 +191,8 @@ class ClusterLocator {
     std::uint64_t lists;   ///< lists that are apart
   };
 
-  /// The number of members that the table says, which may be more than ClusterEntry::members() can
-  /// count.
+  /// Returns the number of members that the table says, which may be more than
+  /// ClusterEntry::members() can count.
   std::uint64_t list_and_group(ClusterId cluster) const {
     return std::uint64_t{entries_[cluster].list_addresses} + entries_[cluster].group_records;
   }

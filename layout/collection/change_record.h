@@ -38,7 +38,7 @@ static_assert(offsetof(RowChangeHeader, count) == 16);
 /// The most bytes of a record; larger batches become several records.
 inline constexpr std::uint64_t kMostChangeBytes = std::uint64_t{1} << 20;
 
-/// How many changes fit a record of kMostChangeBytes, when a row has `row_bytes` bytes; 0 for
+/// Says how many changes fit a record of kMostChangeBytes, when a row has `row_bytes` bytes; 0 for
 /// erases.
 constexpr std::uint32_t changes_per_record(std::size_t row_bytes) {
   return static_cast<std::uint32_t>((kMostChangeBytes - sizeof(RowChangeHeader)) /

@@ -46,7 +46,7 @@ std::string as_tool_option(std::string_view name);
 /// values that are.
 void check_new_collection(const CollectionManifest& manifest, const SpellOption& spell);
 
-/// Whether segments that are graphs may have this layout.
+/// Says whether segments that are graphs may have this layout.
 bool can_be_segment(LayoutKind layout);
 
 }  // namespace farvec::layout

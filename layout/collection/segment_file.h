@@ -50,7 +50,7 @@ static_assert(offsetof(SegmentFileHeader, header_checksum) == 56);
 void write_segment_file(const std::filesystem::path& path, SegmentFileHeader header,
                         std::span<const std::uint64_t> words);
 
-/// The words of a file whose header must be `expected`, except for the checksums, which are
+/// Returns the words of a file whose header must be `expected`, except for the checksums, which are
 /// verified. Throws Error with the file and what is wrong.
 std::vector<std::uint64_t> read_segment_file(const std::filesystem::path& path,
                                              const SegmentFileHeader& expected);

@@ -97,7 +97,7 @@ struct ReadDeviceDirectory {
 ReadDeviceDirectory read_device_directory(std::span<const std::byte> bytes,
                                           std::uint64_t device_bytes, const std::string& source);
 
-/// Whether the magic of a copy is there, whatever follows it.
+/// Says whether the magic of a copy is there, whatever follows it.
 bool has_device_directory(std::span<const std::byte> bytes);
 
 /// Finds places for extents of these sizes: each in the first run of units that has room for it.

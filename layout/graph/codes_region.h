@@ -53,7 +53,7 @@ static_assert(offsetof(CodesHeader, extension_bits) == 14);
 static_assert(offsetof(CodesHeader, error_max) == 48);
 static_assert(offsetof(CodesHeader, whole_rescale_min) == 52);
 
-/// A CodesView is what a writer stores; borrows it.
+/// A CodesView borrows what a writer stores.
 struct CodesView {
   CodesHeader header;
   std::span<const float> centroid;     ///< header.dimension floats

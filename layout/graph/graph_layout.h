@@ -34,8 +34,8 @@ constexpr bool needs_offset_table(LayoutKind kind) {
   return kind == LayoutKind::csr || kind == LayoutKind::packed;
 }
 
-/// The most neighbours that a vertex may have. The offset table limits it, where degrees or the
-/// bytes of lists are counted there.
+/// Returns the most neighbours that a vertex may have. The offset table limits it, where degrees or
+/// the bytes of lists are counted there.
 constexpr std::uint32_t largest_degree(LayoutKind kind) {
   // A list takes at most 17 bytes for 4 ids, and the degree before it 2.
   return kind == LayoutKind::packed ? (OffsetTable::kMostLength - 2) * 4 / 17
@@ -59,7 +59,8 @@ struct GraphGeometry {
   std::size_t count = 0;
 
   std::uint32_t checksum_bytes() const { return record_checksum ? 4 : 0; }
-  /// Bytes of the parts that every record has, for a record whose address a table gives.
+  /// Returns the bytes of the parts that every record has, for a record whose address a table
+  /// gives.
   std::uint32_t fixed_bytes() const {
     const auto row_bytes = kind == LayoutKind::packed ? sizeof(NodeId) : 0;
     return vector_bytes + static_cast<std::uint32_t>(row_bytes) + checksum_bytes();
@@ -92,8 +93,8 @@ struct Extent {
   std::uint32_t degree = 0;  ///< csr: exact; else max_degree, and the record itself has the degree
 };
 
-/// The low 32 bits of XXH3-64 over the bytes, seeded with the id: a record fetched from another
-/// vertex's place does not pass.
+/// Returns the low 32 bits of XXH3-64 over the bytes, seeded with the id: a record fetched from
+/// another vertex's place does not pass.
 std::uint32_t record_checksum(std::span<const std::byte> bytes, NodeId id);
 
 /// Finds and reads records. Immutable, shared by all threads of a process.
@@ -105,7 +106,7 @@ class GraphLocator {
 
   const GraphGeometry& geometry() const { return geometry_; }
   const OffsetTable& table() const { return table_; }
-  /// Bytes of header and payload; every extent is below it.
+  /// Returns the bytes of header and payload; every extent is below it.
   std::uint64_t region_bytes() const { return begin_of(geometry_.count); }
   /// Returns the bytes that the locator itself keeps in DRAM.
   std::size_t dram_bytes() const { return table_.bytes().size(); }
@@ -157,8 +158,8 @@ class GraphLocator {
     return record;
   }
 
-  /// The offset at which the bytes of vertices `begin` and up start; begin_of(count) is the end of
-  /// the region.
+  /// Returns the offset at which the bytes of vertices `begin` and up start; begin_of(count) is the
+  /// end of the region.
   std::uint64_t begin_of(std::size_t begin) const;
 
  private:

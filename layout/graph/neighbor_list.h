@@ -15,7 +15,7 @@ constexpr std::uint32_t max_list_bytes(std::uint32_t degree) {
   return (degree + 3) / 4 + degree * static_cast<std::uint32_t>(sizeof(NodeId));
 }
 
-/// Bytes of the list of `sorted` ids (ascending; the same id may occur twice).
+/// Returns the bytes of the list of `sorted` ids (ascending; the same id may occur twice).
 std::uint32_t list_bytes(std::span<const NodeId> sorted);
 
 /// Writes list_bytes(sorted) bytes.

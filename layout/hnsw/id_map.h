@@ -27,7 +27,7 @@ struct IdMapShape {
   static std::uint32_t entry_bytes(std::uint32_t height) {
     return height == 0 ? HnswPlace::kBytes : static_cast<std::uint32_t>(sizeof(PageNumber));
   }
-  /// Whether a tree whose root has this height has a place for the id.
+  /// Says whether a tree whose root has this height has a place for the id.
   bool reaches(std::uint32_t height, NodeId id) const {
     const std::uint32_t known = bits() * (height + 1);
     return known >= 32 || (id >> known) == 0;

@@ -8,8 +8,8 @@
 
 namespace farvec::layout {
 
-/// Whether a region's file may have this name: with or without the number that is added where a
-/// name is taken.
+/// Says whether a region's file may have this name: with or without the number that is added where
+/// a name is taken.
 bool is_region_name(std::string name);
 
 /// Replaces the manifest in one step, or creates it. Throws SystemError; then the old one stays.

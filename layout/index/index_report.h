@@ -28,8 +28,8 @@ struct LayoutCost {
   }
 };
 
-/// The exact cost that the index would have in `layout`, computed without files in that layout. For
-/// slotted and packed only when the index has that layout.
+/// Returns the exact cost that the index would have in `layout`, computed without files in that
+/// layout. For slotted and packed only when the index has that layout.
 LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout);
 
 struct DegreeReport {

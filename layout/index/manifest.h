@@ -67,7 +67,7 @@ struct Manifest {
   IndexKind kind() const;
   bool is_graph() const { return std::holds_alternative<GraphPart>(part); }
   bool is_cluster() const { return std::holds_alternative<ClusterPart>(part); }
-  /// Whether it is a cluster index whose lists have the codes of their members.
+  /// Says whether it is a cluster index whose lists have the codes of their members.
   bool has_member_codes() const { return is_cluster() && cluster().geometry.has_codes(); }
   /// Says whether it is a graph in slotted pages.
   bool is_slotted() const { return is_graph() && graph().slotted.has_value(); }

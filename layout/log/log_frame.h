@@ -45,7 +45,7 @@ std::uint32_t log_frame_seed(std::uint64_t salt);
 /// Fills in crc, which covers all other fields.
 void seal_log_frame(LogFrameHeader& header, std::uint32_t seed);
 
-/// The header at `position`; nothing when the bytes are too few or are not one.
+/// Returns the header at `position`; nothing when the bytes are too few or are not one.
 std::optional<LogFrameHeader> decode_log_frame(std::span<const std::byte> bytes,
                                                std::uint64_t position, std::uint32_t seed);
 

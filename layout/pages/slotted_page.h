@@ -33,8 +33,8 @@ struct PageSlot {
   std::uint16_t offset = 0;  ///< offset of the record from the page's start
 };
 
-/// The low 32 bits of XXH3-64 over the page without its first 4 bytes, seeded with the page's
-/// number: a page fetched from another page's place does not pass.
+/// Returns the low 32 bits of XXH3-64 over the page without its first 4 bytes, seeded with the
+/// page's number: a page fetched from another page's place does not pass.
 std::uint32_t page_checksum(std::span<const std::byte> page, std::uint32_t number);
 
 /// A page whose checksum and slots have been checked. Borrows the bytes, at any alignment.

@@ -63,7 +63,7 @@ class JsonFields {
 };
 
 std::string hash_to_text(std::uint64_t hash);
-/// False unless `text` is sixteen hexadecimal digits.
+/// Returns false unless `text` is sixteen hexadecimal digits.
 bool hash_from_text(std::string_view text, std::uint64_t& hash);
 
 }  // namespace farvec::layout

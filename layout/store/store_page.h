@@ -22,7 +22,7 @@ struct StoreSlot {
 };
 static_assert(sizeof(StoreSlot) == 4);
 
-/// Whether a page may have this many bytes.
+/// Says whether a page may have this many bytes.
 constexpr bool is_store_page_bytes(std::uint64_t bytes) {
   return bytes >= kMinStorePageBytes && bytes <= kMaxStorePageBytes && (bytes & (bytes - 1)) == 0;
 }
@@ -54,7 +54,7 @@ class StorePage {
   /// none can.
   std::uint32_t room() const;
 
-  /// Bytes between slots and tuples; all are zero.
+  /// Returns the bytes between slots and tuples; all are zero.
   std::uint32_t hole_bytes() const;
 
   std::span<const std::byte> bytes() const { return bytes_; }

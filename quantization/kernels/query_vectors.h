@@ -131,8 +131,8 @@ inline float largest_magnitude(const float* values, std::size_t count) {
   return largest;
 }
 
-/// The integer nearest to a magnitude below 2^22: the number that is added leaves no bits for a
-/// fraction.
+/// Returns the integer nearest to a magnitude below 2^22: the number that is added leaves no bits
+/// for a fraction.
 inline std::int32_t nearest(float value, float limit) {
   constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23
   const float magnitude = value < 0 ? -value : value;

@@ -39,9 +39,10 @@ struct ScanShape {
   }
 };
 
-/// A query in the form that the kernels read: estimate = (base + add_scale * add) - (rescale_base +
-/// rescale_scale * rescale) * (sum - bias), each step rounded to a float, where sum adds up the
-/// table entries that the neighbour's columns name, those of plane p times 2^(bits - 1 - p).
+/// A ScanQuery is a query in the form that the kernels read: estimate = (base + add_scale * add) -
+/// (rescale_base + rescale_scale * rescale) * (sum - bias), each step rounded to a float, where sum
+/// adds up the table entries that the neighbour's columns name, those of plane p times 2^(bits - 1
+/// - p).
 struct ScanQuery {
   /// 16 entries for every column of a plane, 64-byte aligned. No entry is above kTopEntry.
   const std::uint8_t* tables = nullptr;

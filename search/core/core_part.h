@@ -15,10 +15,10 @@ namespace farvec::search {
 
 class SearchIndex;
 
-/// What a core searches one index with: working memory for slots() searches at once, and the source
-/// of their records. It belongs to the scheduler with which it was made and to that scheduler's
-/// thread, and leaves the scheduler's poller and its other fibers alone. The index and the
-/// scheduler must outlive it. No fiber is in search() when it is destroyed.
+/// A CorePart is what a core searches one index with: working memory for slots() searches at once,
+/// and the source of their records. It belongs to the scheduler with which it was made and to that
+/// scheduler's thread, and leaves the scheduler's poller and its other fibers alone. The index and
+/// the scheduler must outlive it. No fiber is in search() when it is destroyed.
 class CorePart {
  public:
   CorePart() = default;
@@ -26,7 +26,7 @@ class CorePart {
   CorePart(const CorePart&) = delete;
   CorePart& operator=(const CorePart&) = delete;
 
-  /// The number of searches that it can have in flight.
+  /// Returns the number of searches that it can have in flight.
   virtual std::uint32_t slots() const = 0;
 
   /// Is called in a fiber of the scheduler, which it suspends. Any fiber may use a slot, but one
@@ -42,8 +42,8 @@ class CorePart {
   /// keep the error for the callers that it concerns.
   virtual bool poll() = 0;
 
-  /// The statistics of this part alone, without live_searches, which the code that starts searches
-  /// counts. Call it on the scheduler's thread, or when that no longer runs.
+  /// Returns the statistics of this part alone, without live_searches, which the code that starts
+  /// searches counts. Call it on the scheduler's thread, or when that no longer runs.
   virtual CoreStatistics statistics() const = 0;
 };
 

@@ -12,7 +12,7 @@
 
 namespace farvec::search {
 
-/// The options as given; each is a list where a command takes lists.
+/// DiskArguments are the options as given; each is a list where a command takes lists.
 struct DiskArguments {
   std::string memory_budget;
   std::string search = "cache-aware";

@@ -55,7 +55,7 @@ std::uint64_t longest_read(const ClusterIndex& index);
 void set_own_largest(SearchShape& shape, const GraphChoice& choice);
 void set_own_largest(SearchShape& shape, const ProbeChoice& choice);
 
-/// CoreNeeds are the memory of one core over an endpoint.
+/// CoreNeeds says what memory one core over an endpoint needs.
 struct CoreNeeds {
   DispatcherOptions lanes;
   std::size_t search_bytes = 0;  ///< the most that one search in flight takes

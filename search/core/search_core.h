@@ -145,7 +145,7 @@ struct SearchCoreOptions {
   std::shared_ptr<ProbeCounts> probe_counts;  ///< for a cluster index; may be null
 };
 
-/// What a core has done since it was made.
+/// Says what a core has done since it was made.
 struct CoreStatistics {
   std::uint64_t stalls = 0;            ///< posts that found the endpoint's limit of reads reached
   std::uint64_t late_completions = 0;  ///< after their search's deadline

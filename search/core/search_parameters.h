@@ -38,13 +38,13 @@ struct ProbeChoice {
   std::uint32_t size() const { return clusters; }
 };
 
-/// A SearchChoice is one alternative for each kind of index. Code that handles every kind does not
+/// A SearchChoice has one alternative for each kind of index. Code that handles every kind does not
 /// compile until it handles a new one.
 using SearchChoice = std::variant<GraphChoice, ProbeChoice>;
 
 /// Returns the kind of index that the choice searches.
 layout::IndexKind kind_of(const SearchChoice& choice);
-/// The number with which the search's work grows: the list, or the clusters to probe.
+/// Returns the number with which the search's work grows: the list, or the clusters to probe.
 std::uint32_t size_of(const SearchChoice& choice);
 
 /// SearchBounds are what an index, its cores, or a daemon in front of them allow.
@@ -97,7 +97,8 @@ class SearchParameters {
 
   std::uint32_t k() const { return k_; }
   const SearchChoice& choice() const { return choice_; }
-  /// The choice for a graph or for clusters; asking for the wrong one is a broken invariant.
+  /// Returns the choice for a graph or for clusters; asking for the wrong one is a broken
+  /// invariant.
   const GraphChoice& graph() const { return of<GraphChoice>(); }
   const ProbeChoice& probing() const { return of<ProbeChoice>(); }
 

@@ -13,8 +13,8 @@
 
 namespace farvec::search {
 
-/// How many cores there are, how many searches each has in flight, and the largest search of each
-/// kind. Memory is planned and allocated for it before the first search.
+/// Says how many cores there are, how many searches each has in flight, and the largest search of
+/// each kind. Memory is planned and allocated for it before the first search.
 struct SearchShape {
   std::uint32_t cores = 1;
   std::uint32_t slots = 16;     ///< searches in flight on each core; 1 is synchronous

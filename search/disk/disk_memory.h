@@ -21,8 +21,8 @@ struct DiskMemory {
   std::size_t total() const { return codes + location + buffers + searches + caches; }
 };
 
-/// Bytes of the buffers for the reads of the shape's cores, on any tier that is read through an
-/// endpoint. They are most of what searches of clusters take. Not for slotted pages.
+/// Returns the bytes of the buffers for the reads of the shape's cores, on any tier that is read
+/// through an endpoint. They are most of what searches of clusters take. Not for slotted pages.
 std::size_t lane_bytes(const SearchIndex& index, const SearchShape& shape);
 
 /// Returns an upper bound of what cores over make_disk_endpoint() take, known before any of it is
@@ -31,7 +31,7 @@ std::size_t lane_bytes(const SearchIndex& index, const SearchShape& shape);
 DiskMemory plan_disk_memory(const SearchIndex& index, const disk::DiskFile& records,
                             const SearchShape& shape);
 
-/// The memory of slotted pages; the pool counts as a cache, the graph of entries as codes.
+/// Returns the memory of slotted pages; the pool counts as a cache, the graph of entries as codes.
 DiskMemory disk_memory(const slotted::MemoryPlan& plan);
 
 }  // namespace farvec::search

@@ -29,7 +29,7 @@ struct DiskReads {
   transport::DiskEndpointOptions options;
 };
 
-/// How many reads one core has at a time when the longest has `longest_bytes` bytes.
+/// Says how many reads one core has at a time when the longest has `longest_bytes` bytes.
 std::uint32_t disk_read_count(std::uint32_t longest_bytes);
 
 /// Returns the reads that searches of an index need. Not for slotted pages, whose searches share a

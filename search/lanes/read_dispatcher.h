@@ -41,8 +41,9 @@ class alignas(kCacheLineBytes) ReadDispatcher {
   ReadDispatcher(const ReadDispatcher&) = delete;
   ReadDispatcher& operator=(const ReadDispatcher&) = delete;
 
-  /// Bytes of the dispatcher's own memory, known before it is made. They include the requests of
-  /// one lane's longest round; searches have to count further rounds of that length themselves.
+  /// Returns the bytes of the dispatcher's own memory, known before it is made. They include the
+  /// requests of one lane's longest round; searches have to count further rounds of that length
+  /// themselves.
   static std::size_t memory_bytes(const DispatcherOptions& options);
   /// Buffers besides those of the lanes: as many as the lanes have, within kSpareBytes. With larger
   /// lanes there are none, and a lane waits for its own buffer.
@@ -61,7 +62,7 @@ class alignas(kCacheLineBytes) ReadDispatcher {
 
   coroutines::Scheduler& scheduler() { return scheduler_; }
   const DispatcherOptions& options() const { return options_; }
-  /// Whether the endpoint was given up; it does not come back.
+  /// Says whether the endpoint was given up; it does not come back.
   bool closed() const { return closed_; }
   std::uint32_t in_flight() const { return in_flight_; }
   std::uint64_t stalls() const { return stalls_; }

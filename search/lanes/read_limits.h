@@ -9,8 +9,8 @@
 
 namespace farvec::search {
 
-/// What a core's tier can do. It is checked when the core is made, so that no search has to find it
-/// out.
+/// Says what a core's tier can do. It is checked when the core is made, so that no search has to
+/// find it out.
 struct ReadLimits {
   std::uint32_t read_bytes = 0;  ///< the most that one read brings
   std::string tier;              ///< the tier's name in the message
@@ -23,7 +23,7 @@ void require_readable(const layout::GraphLocator& locator, const ReadLimits& lim
 /// together where one read brings them.
 void require_readable(const layout::ClusterLocator& locator, const ReadLimits& limits);
 
-/// The number of addresses in the longest list; each may need a read.
+/// Returns the number of addresses in the longest list; each may need a read.
 std::uint32_t longest_list(const layout::ClusterLocator& locator);
 
 }  // namespace farvec::search

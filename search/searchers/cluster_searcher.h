@@ -28,7 +28,7 @@ struct VectorScorer {
   }
 };
 
-/// What all searches of clusters have in common, whatever a probe reads.
+/// A ClusterFrame has what all searches of clusters have in common, whatever a probe reads.
 class ClusterFrame {
  public:
   ClusterFrame(const ClusterIndex& index, const SearchCoreOptions& options)

@@ -48,7 +48,7 @@ class EndpointReads {
   /// Is called before each search. The task must live until the next call.
   void begin(SearchTask& task) { task_ = &task; }
   QueryCounts& counts() { return task_->counts; }
-  /// The coverage after a search that had to do without some reads.
+  /// Returns the coverage after a search that had to do without some reads.
   double coverage() const { return dispatcher_.endpoint().coverage(); }
   const DispatcherOptions& limits() const { return dispatcher_.options(); }
   std::size_t dram_bytes() const { return kept_.capacity() * sizeof(std::uint32_t); }
@@ -76,7 +76,7 @@ class EndpointReads {
   Status wait() { return lane_.wait(task_->deadline, task_->partial); }
 
   std::span<const std::byte> bytes(std::uint32_t read) const { return lane_.bytes(read); }
-  /// False for a read that a partial search must do without.
+  /// Returns false for a read that a partial search must do without.
   bool arrived(std::uint32_t read) const { return !bytes(read).empty(); }
   void count_lost() {
     for (std::uint32_t i = 0; i < reads().size(); ++i) counts().lost += arrived(i) ? 0 : 1;

@@ -30,7 +30,7 @@ class EndpointNodeSource {
         has_cache_(cache.enabled()),
         scratch_(locator.geometry().scratch_ids()) {}
 
-  /// The options that the dispatcher needs for a graph's searches.
+  /// Returns the options that the dispatcher needs for a graph's searches.
   static DispatcherOptions dispatcher_options(const layout::GraphLocator& locator,
                                               std::uint32_t lanes) {
     const std::uint32_t slot = slot_bytes(locator);
@@ -44,7 +44,7 @@ class EndpointNodeSource {
     counts_ = &task.counts;
   }
 
-  /// The coverage after a search that had to do without some records.
+  /// Returns the coverage after a search that had to do without some records.
   double coverage() const { return dispatcher_.endpoint().coverage(); }
 
   void expect(NodeId id) const { locator_.prefetch(id); }

@@ -56,10 +56,10 @@ class PostingPlan {
   void close(const PostingRoom& room = {});
 
   std::span<const Run> runs() const { return runs_; }
-  /// The numbers of the records that are wanted, counted from 0 over the records of all runs, put
-  /// one after another.
+  /// Returns the numbers of the records that are wanted, counted from 0 over the records of all
+  /// runs, put one after another.
   std::span<const std::uint32_t> picks() const { return picks_; }
-  /// The addresses of the same records, for code that reads them in place.
+  /// Returns the addresses of the same records, for code that reads them in place.
   std::span<const layout::Address> strays() const { return strays_; }
   std::uint32_t run_records() const { return run_records_; }
 

@@ -28,7 +28,7 @@ class DiskEndpoint final : public Endpoint {
  public:
   DiskEndpoint(std::unique_ptr<disk::DiskEngine> engine, const DiskEndpointOptions& options);
 
-  /// Bytes of the endpoint's own buffer, for an engine with `reads` reads.
+  /// Returns the bytes of the endpoint's own buffer, for an engine with `reads` reads.
   static std::size_t staging_bytes(const disk::DiskFile& file, std::uint32_t reads,
                                    const DiskEndpointOptions& options);
 

@@ -16,7 +16,7 @@
 
 namespace farvec::transport {
 
-/// What a device was asked for since it was made.
+/// Says what a device was asked for since it was made.
 struct DeviceUse {
   /// Time that each read alone takes, on the part of the device that its readers have.
   double occupied_seconds = 0;

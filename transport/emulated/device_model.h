@@ -41,8 +41,8 @@ struct DeviceModel {
   double occupied_ns(double bytes) const {
     return std::max(transfer_ns(bytes), 1e3 / requests_per_us);
   }
-  /// The cost of the interruptions among this many short and long reads, beside the time that each
-  /// of them occupies.
+  /// Returns the cost of the interruptions among this many short and long reads, beside the time
+  /// that each of them occupies.
   double interruptions_ns(double short_reads, double long_reads) const {
     return std::min(short_reads, long_reads) * interruption_us * 1e3;
   }
@@ -56,7 +56,7 @@ struct DeviceModel {
   /// memory), so that bytes are used in place. Farther devices deliver into a buffer.
   bool reached_by_loads() const { return latency_us < 1.0; }
 
-  /// How many times longer a read takes on the part of the device that `readers` reading cores
+  /// Says how many times longer a read takes on the part of the device that `readers` reading cores
   /// have.
   double slowdown(std::uint32_t readers) const {
     return cores > readers ? static_cast<double>(cores) / (readers > 0 ? readers : 1) : 1.0;

@@ -56,7 +56,7 @@ class FabricListener {
   /// Closes the endpoints of a lease: their keys are invalid when this returns. Any thread.
   void revoke(const GrantLease& lease);
   std::size_t grants() const;
-  /// The provider's own name: "tcp;ofi_rxm".
+  /// Returns the provider's own name: "tcp;ofi_rxm".
   const std::string& description() const { return description_; }
 
  private:

@@ -56,7 +56,7 @@ class FabricWriter final : public RegionWriter {
   std::uint64_t region_bytes(RegionId region) const override;
   const Status& status() const override { return status_; }
 
-  /// Whether writes complete at delivery; otherwise a flush reads back.
+  /// Says whether writes complete at delivery; otherwise a flush reads back.
   bool completes_at_delivery() const { return delivery_; }
   std::uint64_t piece_bytes() const { return piece_bytes_; }
   std::size_t max_outstanding() const { return requests_.size(); }

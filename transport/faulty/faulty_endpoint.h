@@ -40,7 +40,7 @@ class FaultyEndpoint final : public ForwardingEndpoint {
   void peer_lost() override { kill(); }
   void close() override;
 
-  /// The peer is gone for good: outstanding reads end with `unavailable`, dropped ones too.
+  /// Makes the peer go for good: outstanding reads end with `unavailable`, dropped ones too.
   void kill();
 
  private:

@@ -40,7 +40,7 @@ class alignas(kCacheLineBytes) MappedEndpoint final : public Endpoint {
   void close() override;
 
  private:
-  /// One read, or several reads by reference with ascending tokens.
+  /// An Outstanding is one read, or several reads by reference with ascending tokens.
   struct Outstanding {
     std::uint64_t token = 0;
     const std::byte* region = nullptr;

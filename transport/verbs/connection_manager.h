@@ -11,7 +11,7 @@
 
 namespace farvec::transport {
 
-/// A copy of one event; the original has been given back.
+/// A ConnectionEvent is a copy of one event; the original has been given back.
 struct ConnectionEvent {
   rdma_cm_event_type type = RDMA_CM_EVENT_ADDR_ERROR;
   rdma_cm_id* id = nullptr;

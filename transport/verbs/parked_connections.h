@@ -18,7 +18,7 @@ class ParkedConnections {
   void end(Connection id, EventChannel channel = nullptr);
   /// Destroys the identifiers whose port has come up.
   void release();
-  /// Destroys all.
+  /// Destroys all identifiers.
   void clear();
 
  private:

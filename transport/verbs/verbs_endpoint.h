@@ -43,7 +43,7 @@ class VerbsEndpoint final : public Endpoint {
   const DeviceLimits& device() const { return connection_.device(); }
   /// Returns the path MTU of the connection: the smaller of both ports'.
   std::uint32_t path_mtu_bytes() const { return connection_.path_mtu_bytes(); }
-  /// The events of the device since the endpoint was made.
+  /// Returns the events of the device since the endpoint was made.
   const DeviceEventCounts& device_events() const { return connection_.device_events(); }
 
  private:

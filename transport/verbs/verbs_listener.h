@@ -54,9 +54,9 @@ class VerbsListener {
   /// Returns the path MTU of the lease's connection; 0 when it has none. Any thread.
   std::uint32_t path_mtu_bytes(const GrantLease& lease) const;
   const DeviceLimits& device() const { return device_.limits; }
-  /// The events of the device since the listener was made. When its port goes down, the connections
-  /// over it end. When the device is gone, all connections end and no new ones are accepted. Any
-  /// thread.
+  /// Returns the events of the device since the listener was made. When its port goes down, the
+  /// connections over it end. When the device is gone, all connections end and no new ones are
+  /// accepted. Any thread.
   DeviceEventCounts device_events() const;
 
  private:
