@@ -33,10 +33,10 @@ class LeaseTable {
 
   std::chrono::milliseconds duration() const { return duration_; }
 
-  /// Grants a lease. Nothing when max_leases are held for reading, or when one for writing is held
-  /// and `kind` is writing too. Only `owner` (rpc::peer_identity) may renew it or give it back.
-  /// `reads` is kept while the lease is; it may be null, and must not be the last reference to the
-  /// publication.
+  /// Grants a lease. Returns nothing for one for reading when max_leases are held for reading, and
+  /// for one for writing when another for writing is held. Only `owner` (rpc::peer_identity) may
+  /// renew it or give it back. `reads` is kept while the lease is; it may be null, and must not be
+  /// the last reference to the publication.
   std::optional<LeaseId> grant(const std::string& owner, Clock::time_point now,
                                LeaseKind kind = LeaseKind::read,
                                std::shared_ptr<const Publication> reads = nullptr);
