@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/node_record.h"
 #include "base/types.h"
-#include "layout/cluster/cluster_layout.h"
+#include "layout/cluster/centroids_shape.h"
 #include "layout/graph/codes_region.h"
 
 namespace farvec::layout {
@@ -56,14 +56,6 @@ struct Centroids {
   std::vector<ClusterId> neighbors;  ///< of all clusters, one after another
   CodesHeader codes;                 ///< of the coded layout: record_bytes are a block's, and
   std::vector<float> code_centroid;  ///< count the members
-};
-
-/// What the centroids of an index have to agree with.
-struct CentroidsShape {
-  std::uint32_t dimension = 0;  ///< of the vectors
-  Metric metric = Metric::l2;
-  ElementType type = ElementType::f32;
-  ClusterGeometry geometry;
 };
 
 /// The whole payload.
