@@ -40,8 +40,8 @@
 namespace farvec {
 namespace {
 
+using changes::Receipt;
 using collection::Collection;
-using collection::Receipt;
 using Json = nlohmann::ordered_json;
 
 constexpr double kPatienceUs = 3600e6;
@@ -134,19 +134,16 @@ class Study {
   }
   void erase(Collection& set, NodeId begin, NodeId end) {
     Receipt receipt;
-    require(set.erase(numbered(begin, end - begin), deadline(), receipt));
+    set.erase(numbered(begin, end - begin), patience(), receipt);
     live_.apply({++step_, cli::StepKind::erase, begin, end, begin});
   }
   /// Ids from first_id on get the rows.
   void replace(Collection& set, NodeId begin, NodeId end, NodeId first_id) {
     Receipt receipt;
-    require(set.insert(part(begin, end), numbered(first_id, end - begin), deadline(), receipt));
+    set.insert(part(begin, end), numbered(first_id, end - begin), patience(), receipt);
     live_.apply({++step_, cli::StepKind::replace, begin, end, first_id});
   }
-  static Ticks deadline() { return now_ticks() + us_to_ticks(kPatienceUs); }
-  static void require(const Status& status) {
-    if (!status.ok()) throw Error("{}", status.message());
-  }
+  static changes::Patience patience() { return {.until = now_ticks() + us_to_ticks(kPatienceUs)}; }
 
   /// Recall, rate and latencies of searches alone.
   Json measure(const Collection& set) {
@@ -181,7 +178,7 @@ class Study {
             {"p99_us", cli::percentile(outcome.latency_us, 0.99)},
             {"reads", static_cast<double>(outcome.totals.reads) / queries},
             {"bytes", static_cast<double>(outcome.totals.bytes) / queries},
-            {"set", collection::state_json(*set.view(), set.state())}};
+            {"set", set.now()}};
   }
 
   /// What `change` does, and what the searches beside it do before and meanwhile.
@@ -208,7 +205,7 @@ class Study {
         const NodeId behind = std::min(end, next + arguments_.batch);
         const Ticks start = now_ticks();
         Receipt receipt;
-        require(set.insert(part(next, behind), numbered(next, behind - next), deadline(), receipt));
+        set.insert(part(next, behind), numbered(next, behind - next), patience(), receipt);
         waits.push_back(static_cast<float>(ticks_to_us(now_ticks() - start)));
       }
       const double us = std::accumulate(waits.begin(), waits.end(), 0.0);

@@ -94,10 +94,9 @@ std::vector<Event> insert_paced(Collection& set, const dataset::VectorSet& rows,
     std::vector<std::uint64_t> ids(count);
     std::iota(ids.begin(), ids.end(), next);
     const VectorView part = rows.view().part(next, count);
-    collection::Receipt receipt;
+    changes::Receipt receipt;
     begun.push_back({0, now_ticks()});
-    const Status status = set.insert(part, ids, now_ticks() + us_to_ticks(kPatienceUs), receipt);
-    if (!status.ok()) throw Error("an insert failed: {}", status.message());
+    set.insert(part, ids, {.until = now_ticks() + us_to_ticks(kPatienceUs)}, receipt);
     acknowledged.push_back({receipt.version, now_ticks()});
     due += pace;
     while (now_ticks() < due) std::this_thread::sleep_for(std::chrono::microseconds(20));

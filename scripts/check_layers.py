@@ -14,6 +14,7 @@ import sys
 # What each room may include besides itself.
 MAY_INCLUDE = {
     "base": set(),
+    "changes": {"base"},
     "dataset": {"base"},
     "distance": {"base"},
     "layout": {"base"},
@@ -34,14 +35,14 @@ MAY_INCLUDE = {
     "search": {"base", "dataset", "distance", "quantization", "layout", "coroutines", "disk",
                "transport", "graph", "cluster", "ssd_baseline/slotted"},
     "tiers": {"base", "layout", "coroutines", "disk", "device", "transport", "rpc", "search"},
-    "ssd_baseline/paged": {"base", "dataset", "distance", "layout", "graph", "coroutines", "disk", "wal",
+    "ssd_baseline/paged": {"base", "changes", "dataset", "distance", "layout", "graph", "coroutines", "disk", "wal",
                            "ssd_baseline/slotted", "indexing"},
-    "collection": {"base", "dataset", "distance", "layout", "wal", "coroutines", "graph", "cluster",
+    "collection": {"base", "changes", "dataset", "distance", "layout", "wal", "coroutines", "graph", "cluster",
                    "indexing", "rpc", "search", "tiers"},
-    "client": {"base", "dataset", "layout", "rpc", "search"},
-    "compute_node": {"base", "distance", "layout", "wal", "rpc", "graph", "indexing", "search", "tiers",
+    "client": {"base", "changes", "dataset", "layout", "rpc", "search"},
+    "compute_node": {"base", "changes", "distance", "layout", "wal", "rpc", "graph", "indexing", "search", "tiers",
                      "collection"},
-    "python": {"base", "dataset", "distance", "layout", "wal", "rpc", "graph", "cluster",
+    "python": {"base", "changes", "dataset", "distance", "layout", "wal", "rpc", "graph", "cluster",
                "ssd_baseline/slotted", "ssd_baseline/paged", "indexing", "search", "tiers", "collection",
                "client"},
 }

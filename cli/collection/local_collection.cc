@@ -1,5 +1,4 @@
 // A collection of this machine, changed in this process.
-#include "base/error.h"
 #include "cli/collection/changed_collection.h"
 #include "cli/interrupt.h"
 
@@ -7,21 +6,9 @@ namespace farvec::cli {
 namespace {
 
 using collection::Collection;
-using collection::Receipt;
 
-/// Between two looks at an interrupt.
-constexpr std::size_t kBatchRows = 4096;
-constexpr std::size_t kBatchIds = std::size_t{1} << 20;
-/// A batch waits so long for segments to be built.
+/// A batch waits this long for segments to be built.
 constexpr double kBatchUs = 600e6;
-
-Ticks batch_deadline() {
-  return now_ticks() + us_to_ticks(kBatchUs);
-}
-
-void require_done(const Collection& collection, const Status& status) {
-  if (!status.ok()) throw Error("{} ({})", collection.reason(status), to_string(status.code()));
-}
 
 class LocalCollection final : public ChangedCollection {
  public:
@@ -30,23 +17,12 @@ class LocalCollection final : public ChangedCollection {
     tell_recovery(collection_.recovery(), quiet);
   }
 
-  std::size_t batch_rows() const override { return kBatchRows; }
-  std::size_t batch_ids() const override { return kBatchIds; }
-  void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override {
-    collection_.check(rows, ids);
+  changes::Changing& changes() override { return collection_; }
+  changes::Batches batches() const override {
+    return {.patience = {.interrupted = interrupted}, .batch_us = kBatchUs};
   }
-  void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-              Receipt& receipt) override {
-    require_done(collection_, collection_.insert(rows, ids, batch_deadline(), receipt));
-  }
-  void erase(std::span<const std::uint64_t> ids, Receipt& receipt) override {
-    require_done(collection_, collection_.erase(ids, batch_deadline(), receipt));
-  }
-  Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids) override {
+  changes::Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids) override {
     return collection_.import(rows, ids);
-  }
-  void compact() override {
-    collection_.compact([] { return interrupted(); });
   }
   void settle() override { collection_.settle(); }
   collection::BuildProgress making() const noexcept override {
@@ -55,9 +31,6 @@ class LocalCollection final : public ChangedCollection {
       if (made.rows > 0) return made;
     }
     return state.build;
-  }
-  nlohmann::ordered_json now() const override {
-    return collection::state_json(*collection_.view(), collection_.state());
   }
 
  private:

@@ -63,7 +63,7 @@ void print_facts(const nlohmann::ordered_json& facts) {
 
 void inspect_remote(const ViewArguments& arguments) {
   nlohmann::ordered_json facts{{"collection", arguments.remote.node.address}};
-  facts.update(connect_to_collection(arguments.remote)->now());
+  facts.update(connect_to_collection(arguments.remote)->changes().now());
   if (arguments.json) {
     fmt::print("{}\n", json_text(facts));
   } else {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "ssd_baseline/paged/build/hnsw_facts.h"
 #include "ssd_baseline/paged/change/hnsw_crew.h"
+#include "ssd_baseline/paged/graph/hnsw_facts.h"
 #include "ssd_baseline/paged/graph/paged_hnsw.h"
 
 namespace farvec::cli {

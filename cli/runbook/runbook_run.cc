@@ -57,8 +57,12 @@ class Run {
     const RunbookStep& step = outcome.step;
     const std::vector<NodeId> ids = ids_of(step);
     const auto start = Clock::now();
-    if (step.kind != StepKind::insert) index_.erase(ids);
-    if (step.kind != StepKind::erase) index_.insert(rows_of(input_.data, step), ids);
+    try {
+      if (step.kind != StepKind::insert) index_.erase(ids);
+      if (step.kind != StepKind::erase) index_.insert(rows_of(input_.data, step), ids);
+    } catch (const WorkInterrupted&) {
+      throw Interrupted{};
+    }
     outcome.seconds = seconds_since(start);
   }
 

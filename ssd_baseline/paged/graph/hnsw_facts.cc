@@ -1,4 +1,4 @@
-#include "ssd_baseline/paged/build/hnsw_facts.h"
+#include "ssd_baseline/paged/graph/hnsw_facts.h"
 
 namespace farvec::paged {
 
