@@ -51,6 +51,7 @@ CHECKED = [
     "docs/tour.md",
     "docs/tried.md",
     "docs/ssd-search.md",
+    "docs/advise.md",
 ]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
