@@ -52,6 +52,7 @@ CHECKED = [
     "docs/tried.md",
     "docs/ssd-search.md",
     "docs/advise.md",
+    "docs/compute-node.md",
 ]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
