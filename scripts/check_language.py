@@ -53,6 +53,7 @@ CHECKED = [
     "docs/ssd-search.md",
     "docs/advise.md",
     "docs/compute-node.md",
+    "docs/paged-hnsw.md",
 ]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
