@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests: the command before a commit, and in turns what CI runs.
 #   scripts/test.sh                lint and the release tests that are not slow
-#   scripts/test.sh --turn TURN    layers, format and one of
+#   scripts/test.sh --turn TURN    layers, language, format and one of
 #                                    release           the release tests, slow ones too: those in
 #                                                      guests (RDMA, persistent memory, CXL, power) and
 #                                                      50 kills of every kind are among them
@@ -257,6 +257,7 @@ print_summary() {
 ensure_deps || die "packages are missing and could not be installed"
 mkdir -p build
 step "layers" timeout --foreground 60 "$PYTHON" scripts/check_layers.py
+step "language" timeout --foreground 60 "$PYTHON" scripts/check_language.py
 step "format" check_format
 if has_all_release; then step "python packages" prepare_python; fi
 step "build release" build_release && step "tests release" test_release

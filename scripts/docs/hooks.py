@@ -1,6 +1,6 @@
-"""What mkdocs does not do by itself: README and CONTRIBUTING are pages too, links into the sources
-lead to copies of them, what the Python package has is a page, and every decision and result is in
-the navigation."""
+"""What mkdocs does not do by itself: README, CONTRIBUTING and CHANGES are pages too, links into the
+sources lead to copies of them, what the Python package has is a page, and every decision and result
+is in the navigation."""
 import pathlib
 import posixpath
 import re
@@ -13,7 +13,8 @@ sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 from api_page import api_page  # noqa: E402  (it lies beside this file, which mkdocs loads alone)
 
 STUBS = ROOT / "build" / "release" / "python" / "farvec" / "_farvec.pyi"
-PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
+PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md",
+         "CHANGES.md": "changes.md"}
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the site of the documentation, from README, CONTRIBUTING and docs/, with every link checked.
+# Makes the site of the documentation, from README, CONTRIBUTING, CHANGES and docs/. Checks every link.
 #   scripts/docs/site.sh [FOLDER]    (default: build/site; index.html is its first page)
 # What makes it comes from PyPI into build/docs-venv, once.
 set -euo pipefail
