@@ -39,18 +39,21 @@ MAY_INCLUDE = {
     "collection": {"base", "dataset", "distance", "layout", "wal", "coroutines", "graph", "cluster",
                    "indexing", "rpc", "search", "tiers"},
     "client": {"base", "dataset", "layout", "rpc", "search"},
+    "measure": {"base", "dataset", "distance", "quantization", "layout", "disk", "wal", "device",
+                "transport", "rpc", "graph", "ssd_baseline/slotted", "indexing", "search", "tiers",
+                "ssd_baseline/paged", "collection", "client"},
     "compute_node": {"base", "distance", "layout", "wal", "rpc", "graph", "indexing", "search", "tiers",
                      "collection"},
     "python": {"base", "dataset", "distance", "layout", "wal", "rpc", "graph", "cluster",
                "ssd_baseline/slotted", "ssd_baseline/paged", "indexing", "search", "tiers", "collection",
-               "client"},
+               "client", "measure"},
 }
 # These may include every room, and no room may include them.
 FREE = {"cli", "tests", "bench"}
 ROOMS = set(MAY_INCLUDE) | FREE
 
 # Libraries of inline functions that one file compiles for all: everybody else includes its header.
-ONLY_IN = {"CLI": "base/command_line.cc", "yaml-cpp": "cli/runbook/runbook_file.cc"}
+ONLY_IN = {"CLI": "base/command_line.cc", "yaml-cpp": "measure/runbook/runbook_file.cc"}
 
 SOURCES = {".h", ".cc"}
 # Headers that the build generates below a room's folder name.

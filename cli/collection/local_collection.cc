@@ -25,8 +25,8 @@ void require_done(const Collection& collection, const Status& status) {
 
 class LocalCollection final : public ChangedCollection {
  public:
-  LocalCollection(const std::string& folder, const CollectionWrite& write, bool quiet)
-      : collection_(folder, write_access(write)) {
+  LocalCollection(const std::string& folder, const measure::CollectionWrite& write, bool quiet)
+      : collection_(folder, measure::write_access(write)) {
     tell_recovery(collection_.recovery(), quiet);
   }
 
@@ -67,7 +67,8 @@ class LocalCollection final : public ChangedCollection {
 }  // namespace
 
 std::unique_ptr<ChangedCollection> open_collection(const std::string& folder,
-                                                   const CollectionWrite& write, bool quiet) {
+                                                   const measure::CollectionWrite& write,
+                                                   bool quiet) {
   return std::make_unique<LocalCollection>(folder, write, quiet);
 }
 
