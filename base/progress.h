@@ -16,6 +16,11 @@ namespace farvec {
 /// WorkInterrupted. Empty: nobody ends it.
 using Interruption = std::function<bool()>;
 
+/// What it says; false when it is empty.
+inline bool asked_to_end(const Interruption& interrupted) {
+  return interrupted && interrupted();
+}
+
 /// What work throws that its Interruption has ended: no failure of it.
 class WorkInterrupted : public Error {
  public:

@@ -12,9 +12,9 @@
 #include "cli/collection/collection_change.h"
 #include "cli/collection/collection_commands.h"
 #include "cli/interrupt.h"
-#include "cli/sweep/sweep_plan.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_set.h"
+#include "measure/report/row_range.h"
 
 namespace farvec::cli {
 namespace {
@@ -52,12 +52,12 @@ Receipt insert_rows(ChangedCollection& collection, const VectorView& rows,
 void insert(const InsertArguments& arguments) {
   const InterruptGuard watch;
   const dataset::VectorSet file = dataset::load(arguments.data);
-  const RowRange range = parse_range(arguments.range, file.count(), "--range");
+  const measure::RowRange range = measure::parse_range(arguments.range, file.count(), "--range");
   if (arguments.first_id > std::numeric_limits<std::uint64_t>::max() - file.count()) {
     throw Error("--first-id {}: the last row's id would have more than 64 bits",
                 arguments.first_id);
   }
-  const VectorView rows = rows_in(file.view(), range);
+  const VectorView rows = measure::rows_in(file.view(), range);
   const std::vector<std::uint64_t> ids =
       numbered(arguments.first_id + range.begin, range.end - range.begin);
   Change change(arguments);
@@ -79,7 +79,7 @@ class IdsToDelete {
       throw Error("give one of --ids and --range");
     }
     if (arguments.ids.empty()) {
-      range_ = parse_id_range(arguments.range, std::numeric_limits<std::size_t>::max());
+      range_ = measure::parse_id_range(arguments.range, std::numeric_limits<std::size_t>::max());
       return;
     }
     file_ = dataset::read_groundtruth(arguments.ids);
@@ -100,7 +100,7 @@ class IdsToDelete {
   }
 
  private:
-  RowRange range_;
+  measure::RowRange range_;
   dataset::GroundTruth file_;
 };
 

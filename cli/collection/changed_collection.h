@@ -37,7 +37,8 @@ class ChangedCollection {
 
 /// In this process, which is the collection's one writer until it is destroyed.
 std::unique_ptr<ChangedCollection> open_collection(const std::string& folder,
-                                                   const CollectionWrite& write, bool quiet);
+                                                   const measure::CollectionWrite& write,
+                                                   bool quiet);
 
 struct RemoteCollectionOptions {
   client::NodeAccess node;

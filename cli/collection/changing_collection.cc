@@ -18,7 +18,7 @@ const changes::Batches kStep{.patience = {.interrupted = interrupted}, .batch_us
 
 collection::CollectionAccess access_of(const ChangingCollectionOptions& options) {
   collection::CollectionAccess access =
-      write_access({.durability = options.durability, .build_threads = options.threads});
+      measure::write_access({.durability = options.durability, .build_threads = options.threads});
   access.segments = collection::SegmentAccess::on(options.tier);
   access.segments.threads = options.threads;
   access.segments.shape.cores = options.threads;
@@ -49,8 +49,8 @@ ChangingCollection::~ChangingCollection() {
   if (!options_.keep) std::filesystem::remove_all(options_.folder, ignored);
 }
 
-std::unique_ptr<ChangingIndex> ChangingCollection::rebuilt(const VectorView& rows,
-                                                           std::span<const NodeId> ids) const {
+std::unique_ptr<measure::ChangingIndex> ChangingCollection::rebuilt(
+    const VectorView& rows, std::span<const NodeId> ids) const {
   ChangingCollectionOptions options = options_;
   options.folder += ".rebuilt";
   options.keep = false;
@@ -90,7 +90,7 @@ void ChangingCollection::search(const VectorView& queries, dataset::GroundTruth&
   latency_us.insert(latency_us.end(), outcome.latency_us.begin(), outcome.latency_us.end());
 }
 
-DiskBytes ChangingCollection::disk_bytes() const {
+measure::DiskBytes ChangingCollection::disk_bytes() const {
   return {.read = 0, .written = collection_->state().written_bytes};
 }
 

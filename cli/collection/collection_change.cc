@@ -8,7 +8,7 @@
 #include "base/option_rules.h"
 #include "cli/collection/background_watch.h"
 #include "cli/interrupt.h"
-#include "cli/report/json_text.h"
+#include "measure/report/json_text.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {
@@ -108,7 +108,7 @@ void Change::report(const char* what, const Receipt& receipt) {
                               {"seconds", seconds},           {"settle_seconds", settle},
                               {"version", receipt.version},   {"now", now}};
   if (arguments_.json) {
-    fmt::print("{}\n", json_text(json));
+    fmt::print("{}\n", measure::json_text(json));
   } else {
     fmt::print("{} {}", what, text_of(receipt, seconds));
     if (!arguments_.folder.empty()) fmt::print("; segments took {:.2f} s more", settle);

@@ -14,7 +14,7 @@ namespace farvec::cli {
 
 struct ChangeArguments {
   std::string folder;
-  CollectionWrite write;
+  measure::CollectionWrite write;
   RemoteCollectionOptions remote;
   std::uint32_t deadline_ms = 10'000;
   bool quiet = false;

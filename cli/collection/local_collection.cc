@@ -12,8 +12,8 @@ constexpr double kBatchUs = 600e6;
 
 class LocalCollection final : public ChangedCollection {
  public:
-  LocalCollection(const std::string& folder, const CollectionWrite& write, bool quiet)
-      : collection_(folder, write_access(write)) {
+  LocalCollection(const std::string& folder, const measure::CollectionWrite& write, bool quiet)
+      : collection_(folder, measure::write_access(write)) {
     tell_recovery(collection_.recovery(), quiet);
   }
 
@@ -40,7 +40,8 @@ class LocalCollection final : public ChangedCollection {
 }  // namespace
 
 std::unique_ptr<ChangedCollection> open_collection(const std::string& folder,
-                                                   const CollectionWrite& write, bool quiet) {
+                                                   const measure::CollectionWrite& write,
+                                                   bool quiet) {
   return std::make_unique<LocalCollection>(folder, write, quiet);
 }
 

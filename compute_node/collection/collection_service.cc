@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "changes/changing.h"
 #include "compute_node/collection/change_request.h"
 #include "compute_node/service/call.h"
 #include "layout/collection/change_record.h"
