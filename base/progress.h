@@ -16,6 +16,11 @@ namespace farvec {
 /// WorkInterrupted. When it is empty, nothing ends the work.
 using Interruption = std::function<bool()>;
 
+/// Returns what the Interruption says, or false when it is empty.
+inline bool asked_to_end(const Interruption& interrupted) {
+  return interrupted && interrupted();
+}
+
 /// Work throws it when its Interruption has ended it. It is not a failure of the work.
 class WorkInterrupted : public Error {
  public:

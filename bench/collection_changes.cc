@@ -24,24 +24,25 @@
 #include "base/random.h"
 #include "bench/collection_searcher.h"
 #include "bench/run_bench.h"
-#include "cli/collection/collection_options.h"
-#include "cli/report/machine.h"
-#include "cli/report/measurement.h"
-#include "cli/report/statistics.h"
-#include "cli/report/table.h"
-#include "cli/runbook/step_truth.h"
 #include "collection/search/collection_part.h"
 #include "collection/write/collection.h"
+#include "collection/write/facts.h"
 #include "dataset/recall.h"
 #include "dataset/vector_set.h"
 #include "indexing/source.h"
+#include "measure/report/machine.h"
+#include "measure/report/measurement.h"
+#include "measure/report/statistics.h"
+#include "measure/report/table.h"
+#include "measure/runbook/collection_write.h"
+#include "measure/runbook/step_truth.h"
 #include "search/core/batch_search.h"
 
 namespace farvec {
 namespace {
 
+using changes::Receipt;
 using collection::Collection;
-using collection::Receipt;
 using Json = nlohmann::ordered_json;
 
 constexpr double kPatienceUs = 3600e6;
@@ -113,7 +114,7 @@ class Study {
     shape.options = arguments_.options;
     Collection::create(folder, shape);
     collection::CollectionAccess access =
-        cli::write_access({.durability = arguments_.durability, .build_threads = 1});
+        measure::write_access({.durability = arguments_.durability, .build_threads = 1});
     access.segments = collection::SegmentAccess::on(arguments_.tier);
     access.segments.shape.slots = arguments_.slots;
     access.segments.shape.list = arguments_.list;
@@ -130,23 +131,20 @@ class Study {
 
   void import(Collection& set, NodeId begin, NodeId end) {
     (void)set.import(part(begin, end), numbered(begin, end - begin));
-    live_.apply({++step_, cli::StepKind::insert, begin, end, begin});
+    live_.apply({++step_, measure::StepKind::insert, begin, end, begin});
   }
   void erase(Collection& set, NodeId begin, NodeId end) {
     Receipt receipt;
-    require(set.erase(numbered(begin, end - begin), deadline(), receipt));
-    live_.apply({++step_, cli::StepKind::erase, begin, end, begin});
+    set.erase(numbered(begin, end - begin), patience(), receipt);
+    live_.apply({++step_, measure::StepKind::erase, begin, end, begin});
   }
   /// Ids from first_id on get the rows.
   void replace(Collection& set, NodeId begin, NodeId end, NodeId first_id) {
     Receipt receipt;
-    require(set.insert(part(begin, end), numbered(first_id, end - begin), deadline(), receipt));
-    live_.apply({++step_, cli::StepKind::replace, begin, end, first_id});
+    set.insert(part(begin, end), numbered(first_id, end - begin), patience(), receipt);
+    live_.apply({++step_, measure::StepKind::replace, begin, end, first_id});
   }
-  static Ticks deadline() { return now_ticks() + us_to_ticks(kPatienceUs); }
-  static void require(const Status& status) {
-    if (!status.ok()) throw Error("{}", status.message());
-  }
+  static changes::Patience patience() { return {.until = now_ticks() + us_to_ticks(kPatienceUs)}; }
 
   /// Recall, rate and latencies of searches alone.
   Json measure(const Collection& set) {
@@ -163,25 +161,26 @@ class Study {
       outcome = search::run_batch(cores, stored_queries_.view(), batch, found);
       rates.push_back(static_cast<double>(queries_.count()) / outcome.seconds);
     }
-    const cli::TruthInput input{.data = rows_.view(),
-                                .queries = queries_.view(),
-                                .metric = metric_,
-                                .k = arguments_.k,
-                                .folder = {},
-                                .quiet = true};
-    const auto truth = cli::truth_of_step(input, {step_, cli::StepKind::search, 0, 0, 0}, live_);
-    const cli::Summary spread(rates);
+    const measure::TruthInput input{.data = rows_.view(),
+                                    .queries = queries_.view(),
+                                    .metric = metric_,
+                                    .k = arguments_.k,
+                                    .folder = {},
+                                    .quiet = true};
+    const auto truth =
+        measure::truth_of_step(input, {step_, measure::StepKind::search, 0, 0, 0}, live_);
+    const measure::Summary spread(rates);
     const auto queries = static_cast<double>(queries_.count());
     return {{"recall", dataset::recall_at_k({found.ids.data(), nullptr, found.queries, found.k},
                                             truth, arguments_.k)},
             {"qps", spread.median},
             {"qps_least", spread.least},
             {"qps_most", spread.most},
-            {"p50_us", cli::percentile(outcome.latency_us, 0.5)},
-            {"p99_us", cli::percentile(outcome.latency_us, 0.99)},
+            {"p50_us", measure::percentile(outcome.latency_us, 0.5)},
+            {"p99_us", measure::percentile(outcome.latency_us, 0.99)},
             {"reads", static_cast<double>(outcome.totals.reads) / queries},
             {"bytes", static_cast<double>(outcome.totals.bytes) / queries},
-            {"set", collection::state_json(*set.view(), set.state())}};
+            {"set", set.now()}};
   }
 
   /// What `change` does, and what the searches beside it do before and meanwhile.
@@ -208,17 +207,17 @@ class Study {
         const NodeId behind = std::min(end, next + arguments_.batch);
         const Ticks start = now_ticks();
         Receipt receipt;
-        require(set.insert(part(next, behind), numbered(next, behind - next), deadline(), receipt));
+        set.insert(part(next, behind), numbered(next, behind - next), patience(), receipt);
         waits.push_back(static_cast<float>(ticks_to_us(now_ticks() - start)));
       }
       const double us = std::accumulate(waits.begin(), waits.end(), 0.0);
       return {{"inserted", end - begin},
               {"batch", arguments_.batch},
               {"inserts_per_s", (end - begin) / (us / 1e6)},
-              {"batch_p50_us", cli::percentile(waits, 0.5)},
-              {"batch_p99_us", cli::percentile(waits, 0.99)}};
+              {"batch_p50_us", measure::percentile(waits, 0.5)},
+              {"batch_p99_us", measure::percentile(waits, 0.99)}};
     });
-    live_.apply({++step_, cli::StepKind::insert, begin, end, begin});
+    live_.apply({++step_, measure::StepKind::insert, begin, end, begin});
     return json;
   }
 
@@ -251,19 +250,19 @@ class Study {
   void tell(const char* what, const Json& facts) {
     Json line{{"what", what}, {"tier", arguments_.tier}, {"list", arguments_.list}};
     line.update(facts);
-    line["host"] = cli::host_description();
+    line["host"] = measure::host_description();
     fmt::print("{}\n", line.dump());
     std::fflush(stdout);
     lines_.append(line.dump());
   }
 
   const Arguments& arguments_;
-  cli::JsonLines lines_;
+  measure::JsonLines lines_;
   const dataset::VectorSet rows_;
   const dataset::VectorSet queries_;
   const Metric metric_;
   const dataset::VectorSet stored_queries_;
-  cli::LiveSet live_;
+  measure::LiveSet live_;
   std::uint32_t step_ = 0;
 };
 

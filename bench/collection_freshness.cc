@@ -19,13 +19,13 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "bench/run_bench.h"
-#include "cli/collection/collection_options.h"
-#include "cli/report/machine.h"
-#include "cli/report/statistics.h"
 #include "collection/nodes/log_nodes.h"
 #include "collection/read/collection_follower.h"
 #include "collection/write/collection.h"
 #include "dataset/vector_set.h"
+#include "measure/report/machine.h"
+#include "measure/report/statistics.h"
+#include "measure/runbook/collection_write.h"
 
 namespace farvec {
 namespace {
@@ -94,10 +94,9 @@ std::vector<Event> insert_paced(Collection& set, const dataset::VectorSet& rows,
     std::vector<std::uint64_t> ids(count);
     std::iota(ids.begin(), ids.end(), next);
     const VectorView part = rows.view().part(next, count);
-    collection::Receipt receipt;
+    changes::Receipt receipt;
     begun.push_back({0, now_ticks()});
-    const Status status = set.insert(part, ids, now_ticks() + us_to_ticks(kPatienceUs), receipt);
-    if (!status.ok()) throw Error("an insert failed: {}", status.message());
+    set.insert(part, ids, {.until = now_ticks() + us_to_ticks(kPatienceUs)}, receipt);
     acknowledged.push_back({receipt.version, now_ticks()});
     due += pace;
     while (now_ticks() < due) std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -153,7 +152,7 @@ void run(const Arguments& arguments) {
   shape.options = arguments.options;
   Collection::create(arguments.folder, shape);
   collection::CollectionAccess access =
-      cli::write_access({.durability = arguments.durability, .build_threads = 1});
+      measure::write_access({.durability = arguments.durability, .build_threads = 1});
   access.segments = collection::SegmentAccess::on("dram");
   const auto nodes = log_nodes(arguments);
   access.log_nodes = nodes;
@@ -173,14 +172,14 @@ void run(const Arguments& arguments) {
   const nlohmann::ordered_json json{{"rows", rows.count()},
                                     {"batch", arguments.batch},
                                     {"inserts_per_s", rows.count() / seconds},
-                                    {"delay_p50_us", cli::percentile(delays, 0.5)},
-                                    {"delay_p99_us", cli::percentile(delays, 0.99)},
-                                    {"delay_most_us", cli::percentile(delays, 1)},
-                                    {"insert_p50_us", cli::percentile(waits, 0.5)},
-                                    {"insert_p99_us", cli::percentile(waits, 0.99)},
+                                    {"delay_p50_us", measure::percentile(delays, 0.5)},
+                                    {"delay_p99_us", measure::percentile(delays, 0.99)},
+                                    {"delay_most_us", measure::percentile(delays, 1)},
+                                    {"insert_p50_us", measure::percentile(waits, 0.5)},
+                                    {"insert_p99_us", measure::percentile(waits, 0.99)},
                                     {"switches", state.switches},
                                     {"failures", state.failures},
-                                    {"host", cli::host_description()}};
+                                    {"host", measure::host_description()}};
   fmt::print("{}\n", json.dump());
 }
 

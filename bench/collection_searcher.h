@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "cli/report/statistics.h"
 #include "collection/search/collection_part.h"
 #include "collection/write/collection.h"
+#include "measure/report/statistics.h"
 #include "search/core/core_loop.h"
 
 namespace farvec {
@@ -149,8 +149,8 @@ inline nlohmann::ordered_json summary(const std::vector<Searcher::Sample>& sampl
           {"qps_worst_second", worst_second(samples, begin, end)},
           {"processor_us", had / searches},
           {"processor_share", had / 1e6 / seconds},
-          {"p50_us", cli::percentile(latencies, 0.5)},
-          {"p99_us", cli::percentile(latencies, 0.99)}};
+          {"p50_us", measure::percentile(latencies, 0.5)},
+          {"p99_us", measure::percentile(latencies, 0.99)}};
 }
 
 }  // namespace farvec

@@ -14,7 +14,7 @@ namespace farvec::client {
 namespace {
 
 namespace v1 = compute_node::v1;
-namespace changes = collection::v1;
+namespace wire = collection::v1;
 
 /// The largest that a node can be started with.
 constexpr std::uint32_t kMostOfALimit = 1u << 20;
@@ -118,12 +118,12 @@ std::string fault_of(const v1::SearchResponse& response, const AskedQueries& ask
   return {};
 }
 
-std::string fault_of(const changes::StatsResponse& state) {
+std::string fault_of(const wire::StatsResponse& state) {
   return first_of({shape_fault(state), range_fault("max_rows", state.max_rows(), ~0u),
                    range_fault("max_ids", state.max_ids(), ~0u)});
 }
 
-std::string fault_of(const changes::GetResponse& rows, const RowShape& shape, std::size_t ids) {
+std::string fault_of(const wire::GetResponse& rows, const RowShape& shape, std::size_t ids) {
   const auto& found = rows.found();
   const auto came = static_cast<std::size_t>(found.size());
   const auto there = static_cast<std::size_t>(std::ranges::count(found, true));
@@ -141,13 +141,13 @@ std::string fault_of(const changes::GetResponse& rows, const RowShape& shape, st
                      static_cast<int>(shape.type) + kFirst, shape.dimension);
 }
 
-std::string fault_of(const changes::InsertResponse& receipt, std::size_t rows) {
+std::string fault_of(const wire::InsertResponse& receipt, std::size_t rows) {
   if (receipt.done() == rows && receipt.replaced() <= rows) return {};
   return fmt::format("it says that {} of {} rows are in, {} of them in the place of others",
                      receipt.done(), rows, receipt.replaced());
 }
 
-std::string fault_of(const changes::DeleteResponse& receipt, std::size_t ids) {
+std::string fault_of(const wire::DeleteResponse& receipt, std::size_t ids) {
   if (receipt.done() <= ids && receipt.missing() == ids - receipt.done()) return {};
   return fmt::format("it says that {} of {} ids were there and {} were not", receipt.done(), ids,
                      receipt.missing());
@@ -157,7 +157,7 @@ ElementType element_type(v1::ElementType type) {
   return static_cast<ElementType>(static_cast<int>(type) - kFirst);
 }
 
-ElementType element_type(changes::ElementType type) {
+ElementType element_type(wire::ElementType type) {
   return static_cast<ElementType>(static_cast<int>(type) - kFirst);
 }
 

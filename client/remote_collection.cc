@@ -4,8 +4,10 @@
 
 #include <random>
 #include <thread>
+#include <unordered_set>
 #include <utility>
 
+#include "base/row_fault.h"
 #include "base/status_error.h"
 #include "client/backoff.h"
 #include "client/node_answers.h"
@@ -40,8 +42,7 @@ Request request_of(std::span<const std::uint64_t> ids) {
   return request;
 }
 
-}  // namespace
-
+/// What a node says of its collection, by the names that farvec has for one of this machine.
 nlohmann::ordered_json state_json(const wire::StatsResponse& state) {
   nlohmann::ordered_json json{{"version", state.version()},
                               {"vectors", state.rows()},
@@ -56,8 +57,16 @@ nlohmann::ordered_json state_json(const wire::StatsResponse& state) {
                               {"segments_built", state.segments_built()},
                               {"segments_merged", state.segments_merged()}};
   if (!state.failure().empty()) json["failure"] = state.failure();
+  if (state.merge_segments() > 0) {
+    json["merge"] = {{"phase", state.merge_phase()},
+                     {"segments", state.merge_segments()},
+                     {"rows", state.merge_rows()},
+                     {"rows_linked", state.merge_rows_linked()}};
+  }
   return json;
 }
+
+}  // namespace
 
 /// Of one attempt.
 struct RemoteCollection::Wait {
@@ -112,14 +121,15 @@ void RemoteCollection::ask(Prepare prepare, const Request& request, const Attemp
   require_ok(attempt(prepare, request, attempts, {}, response));
 }
 
+/// False when it was interrupted.
 template <typename Prepare, typename Request, typename Response>
-void RemoteCollection::await_work(Prepare prepare, const Request& request, const Attempts& attempts,
+bool RemoteCollection::await_work(Prepare prepare, const Request& request, const Attempts& attempts,
                                   Response& response) const {
   for (;;) {
     const grpc::Status status = attempt(prepare, request, attempts, attempts.interrupted, response);
-    if (status.ok()) return;
-    if (is_over(attempts.interrupted)) throw WorkInterrupted();
-    if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) return require_ok(status);
+    if (status.ok()) return true;
+    if (is_over(attempts.interrupted)) return false;
+    if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) require_ok(status);
   }
 }
 
@@ -141,20 +151,25 @@ void RemoteCollection::require_sound(const std::string& fault) const {
   throw StatusError(StatusCode::internal, "compute node {}: {}", access_.address, fault);
 }
 
-RemoteCollection::RemoteCollection(NodeAccess access, const Attempts& attempts)
-    : access_(std::move(access)), stub_(wire::Collection::NewStub(channel_to_node(access_))) {
-  const wire::StatsResponse served = stats(attempts);
+RemoteCollection::RemoteCollection(NodeAccess access, Attempts attempts,
+                                   std::optional<Metric> metric)
+    : access_(std::move(access)),
+      attempts_(std::move(attempts)),
+      stub_(wire::Collection::NewStub(channel_to_node(access_))) {
+  const wire::StatsResponse served = stats(attempts_);
   if (served.max_rows() == 0 && served.max_ids() == 0) {
     throw StatusError(StatusCode::unavailable,
                       "compute node {}: it takes batches of 0 rows: no collection is open there",
                       access_.address);
   }
   require_sound(fault_of(served));
-  type_ = element_type(served.type());
-  stored_type_ = element_type(served.stored_type());
-  dimension_ = served.dimension();
-  batch_rows_ = served.max_rows();
-  batch_ids_ = served.max_ids();
+  shape_ = {.type = element_type(served.type()),
+            .stored_type = element_type(served.stored_type()),
+            .dimension = served.dimension(),
+            .metric = metric,
+            .batch_rows = served.max_rows(),
+            .batch_ids = served.max_ids(),
+            .batch_gets = served.max_rows()};
 }
 
 wire::StatsResponse RemoteCollection::stats(const Attempts& attempts) const {
@@ -163,15 +178,35 @@ wire::StatsResponse RemoteCollection::stats(const Attempts& attempts) const {
   return response;
 }
 
-void RemoteCollection::check(const VectorView& rows) const {
-  if (rows.type == type_ && rows.dimension == dimension_) return;
-  throw StatusError(StatusCode::invalid_argument,
-                    "rows of {} x {} do not fit a collection of {} x {}", rows.dimension,
-                    to_string(rows.type), dimension_, to_string(type_));
+void RemoteCollection::check(const VectorView& rows, std::span<const std::uint64_t> ids) const {
+  if (rows.type != shape_.type || rows.dimension != shape_.dimension) {
+    throw StatusError(StatusCode::invalid_argument,
+                      "rows of {} x {} do not fit a collection of {} x {}", rows.dimension,
+                      to_string(rows.type), shape_.dimension, to_string(shape_.type));
+  }
+  // By the cosine every finite row has distances to others: what any metric asks for.
+  if (const auto faulty = find_faulty_row(rows, shape_.metric.value_or(Metric::cosine))) {
+    throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", faulty->row,
+                      ids[faulty->row], to_string(faulty->fault));
+  }
+  std::unordered_set<std::uint64_t> seen;
+  for (const std::uint64_t id : ids) {
+    if (!seen.insert(id).second) throw Error("id {} comes twice in one batch", id);
+  }
 }
 
-ChangeReceipt RemoteCollection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                                       const Attempts& attempts) {
+Attempts RemoteCollection::attempts_within(const changes::Patience& patience) const {
+  Attempts attempts = attempts_;
+  attempts.interrupted = patience.interrupted;
+  if (patience.until == changes::Patience::kWithoutEnd) return attempts;
+  const Ticks now = now_ticks();
+  const double us = patience.until > now ? ticks_to_us(patience.until - now) : 0;
+  attempts.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(us / 1e3) + 1);
+  return attempts;
+}
+
+void RemoteCollection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                              const changes::Patience& patience, changes::Receipt& receipt) {
   auto request = request_of<wire::InsertRequest>(ids);
   request.set_type(to_wire(rows.type));
   request.set_dimension(rows.dimension);
@@ -180,37 +215,49 @@ ChangeReceipt RemoteCollection::insert(const VectorView& rows, std::span<const s
     request.mutable_rows()->append(reinterpret_cast<const char*>(rows.row(i)), row_bytes);
   }
   wire::InsertResponse response;
-  ask(&Stub::PrepareAsyncInsert, request, attempts, response);
+  ask(&Stub::PrepareAsyncInsert, request, attempts_within(patience), response);
   require_sound(fault_of(response, rows.count));
-  return {.version = response.version(), .done = response.done(), .replaced = response.replaced()};
+  receipt +=
+      {.version = response.version(), .done = response.done(), .replaced = response.replaced()};
 }
 
-ChangeReceipt RemoteCollection::erase(std::span<const std::uint64_t> ids,
-                                      const Attempts& attempts) {
+void RemoteCollection::erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
+                             changes::Receipt& receipt) {
   wire::DeleteResponse response;
-  ask(&Stub::PrepareAsyncDelete, request_of<wire::DeleteRequest>(ids), attempts, response);
+  ask(&Stub::PrepareAsyncDelete, request_of<wire::DeleteRequest>(ids), attempts_within(patience),
+      response);
   require_sound(fault_of(response, ids.size()));
-  return {.version = response.version(), .done = response.done(), .missing = response.missing()};
+  receipt +=
+      {.version = response.version(), .done = response.done(), .missing = response.missing()};
 }
 
-RemoteRows RemoteCollection::get(std::span<const std::uint64_t> ids,
-                                 const Attempts& attempts) const {
+changes::FoundRows RemoteCollection::get(std::span<const std::uint64_t> ids,
+                                         const changes::Patience& patience) const {
   wire::GetResponse response;
-  ask(&Stub::PrepareAsyncGet, request_of<wire::GetRequest>(ids), attempts, response);
-  require_sound(fault_of(response, {stored_type_, dimension_}, ids.size()));
+  ask(&Stub::PrepareAsyncGet, request_of<wire::GetRequest>(ids), attempts_within(patience),
+      response);
+  require_sound(fault_of(response, {shape_.stored_type, shape_.dimension}, ids.size()));
   const auto& found = response.found();
   const auto* const bytes = reinterpret_cast<const std::byte*>(response.rows().data());
-  return {.found = {found.begin(), found.end()}, .rows = {bytes, bytes + response.rows().size()}};
+  return {.version = response.version(),
+          .found = {found.begin(), found.end()},
+          .rows = {bytes, bytes + response.rows().size()}};
 }
 
-void RemoteCollection::flush(const Attempts& attempts) {
+bool RemoteCollection::flush(const Interruption& give_up) {
   wire::FlushResponse response;
-  await_work(&Stub::PrepareAsyncFlush, wire::FlushRequest(), attempts, response);
+  return await_work(&Stub::PrepareAsyncFlush, wire::FlushRequest(),
+                    attempts_within({.interrupted = give_up}), response);
 }
 
-void RemoteCollection::compact(const Attempts& attempts) {
+bool RemoteCollection::compact(const Interruption& give_up) {
   wire::CompactResponse response;
-  await_work(&Stub::PrepareAsyncCompact, wire::CompactRequest(), attempts, response);
+  return await_work(&Stub::PrepareAsyncCompact, wire::CompactRequest(),
+                    attempts_within({.interrupted = give_up}), response);
+}
+
+nlohmann::ordered_json RemoteCollection::now() const {
+  return state_json(stats(attempts_));
 }
 
 }  // namespace farvec::client

@@ -6,32 +6,18 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/progress.h"
 #include "base/types.h"
+#include "changes/changing.h"
 #include "client/remote_node.h"
 #include "rpc/collection.grpc.pb.h"
 
 namespace farvec::client {
-
-/// What a change did.
-struct ChangeReceipt {
-  std::uint64_t version = 0;   ///< of its last row or id
-  std::uint64_t done = 0;      ///< rows inserted, or ids that were there and are erased
-  std::uint64_t replaced = 0;  ///< of the rows inserted: their ids were there
-  std::uint64_t missing = 0;   ///< ids to erase that were not there
-};
-
-struct RemoteRows {
-  std::vector<bool> found;      ///< of every id
-  std::vector<std::byte> rows;  ///< of those that were found, packed, in stored form
-};
-
-/// What a node says of its collection, by the names that farvec has for one of this machine.
-nlohmann::ordered_json state_json(const collection::v1::StatsResponse& state);
 
 /// How often a call is tried. A change that is tried again does what it would have done once.
 struct Attempts {
@@ -41,32 +27,31 @@ struct Attempts {
   Interruption interrupted = {};  ///< then there is no further one
 };
 
-/// Any thread may call everything. Calls throw StatusError naming the node and gRPC's status,
-/// or what the node says that cannot be.
-class RemoteCollection {
+/// Calls throw StatusError naming the node and gRPC's status, or what the node says that cannot be.
+/// An attempt at a change or a read may take what is left of its patience, or attempts.deadline
+/// where that has no end.
+class RemoteCollection final : public changes::Changing {
  public:
-  /// Connects and asks what there is. Throws also when the node takes no changes.
-  RemoteCollection(NodeAccess access, const Attempts& attempts);
+  /// Connects and asks what there is. Throws also when the node takes no changes. The metric, where
+  /// the caller knows it, is what check() judges rows by.
+  RemoteCollection(NodeAccess access, Attempts attempts, std::optional<Metric> metric = {});
 
-  ElementType type() const { return type_; }                ///< of rows that are inserted
-  ElementType stored_type() const { return stored_type_; }  ///< of rows that get() brings
-  std::uint32_t dimension() const { return dimension_; }
-  std::size_t batch_rows() const { return batch_rows_; }  ///< of one insert() or get(), at most
-  std::size_t batch_ids() const { return batch_ids_; }    ///< of one erase(), at most
+  changes::RowShape row_shape() const override { return shape_; }
   collection::v1::StatsResponse stats(const Attempts& attempts) const;
 
-  /// Throws StatusError (invalid_argument) for rows of another type or dimension.
-  void check(const VectorView& rows) const;
-  /// In as a whole or not at all; of a call that failed of its deadline either.
-  ChangeReceipt insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                       const Attempts& attempts);
-  ChangeReceipt erase(std::span<const std::uint64_t> ids, const Attempts& attempts);
-  /// Rows of one moment.
-  RemoteRows get(std::span<const std::uint64_t> ids, const Attempts& attempts) const;
-  /// Ask again until the node is ready with it. Throw WorkInterrupted soon after an interruption;
-  /// the node then goes on.
-  void flush(const Attempts& attempts);
-  void compact(const Attempts& attempts);
+  /// Throws StatusError (invalid_argument). The node checks each batch again.
+  void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override;
+  /// A batch is in as a whole or not at all, also where the call failed at its deadline.
+  void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+              const changes::Patience& patience, changes::Receipt& receipt) override;
+  void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
+             changes::Receipt& receipt) override;
+  changes::FoundRows get(std::span<const std::uint64_t> ids,
+                         const changes::Patience& patience) const override;
+  /// Ask again until the node is ready with it; after an interruption the node goes on.
+  bool flush(const Interruption& give_up = {}) override;
+  bool compact(const Interruption& give_up = {}) override;
+  nlohmann::ordered_json now() const override;
 
  private:
   using Stub = collection::v1::Collection::Stub;
@@ -80,19 +65,17 @@ class RemoteCollection {
   template <typename Prepare, typename Request, typename Response>
   void ask(Prepare prepare, const Request& request, const Attempts& attempts,
            Response& response) const;
+  Attempts attempts_within(const changes::Patience& patience) const;
   template <typename Prepare, typename Request, typename Response>
-  void await_work(Prepare prepare, const Request& request, const Attempts& attempts,
+  bool await_work(Prepare prepare, const Request& request, const Attempts& attempts,
                   Response& response) const;
   void require_ok(const grpc::Status& status) const;
   void require_sound(const std::string& fault) const;
 
   const NodeAccess access_;
+  const Attempts attempts_;
   const std::unique_ptr<Stub> stub_;
-  ElementType type_ = ElementType::f32;
-  ElementType stored_type_ = ElementType::f32;
-  std::uint32_t dimension_ = 0;
-  std::size_t batch_rows_ = 0;
-  std::size_t batch_ids_ = 0;
+  changes::RowShape shape_;
 };
 
 }  // namespace farvec::client

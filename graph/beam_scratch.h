@@ -11,11 +11,10 @@
 #include "graph/candidate_list.h"
 #include "graph/candidate_reserve.h"
 #include "graph/estimate_table.h"
+#include "graph/limits.h"
 #include "graph/visited_filter.h"
 
 namespace farvec::graph {
-
-inline constexpr std::uint32_t kMaxWidth = 64;
 
 struct BeamParameters {
   std::uint32_t k = 10;     ///< results kept, by exact distance

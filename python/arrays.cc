@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "base/row_fault.h"
@@ -188,6 +189,19 @@ nb::object to_numpy(const VectorView& rows, nb::handle owner) {
   const std::int64_t strides[2] = {static_cast<std::int64_t>(rows.stride_bytes / bytes), 1};
   return nb::cast(
       nb::ndarray<nb::numpy, nb::ro>(rows.data, 2, shape, owner, strides, dtype_of(rows.type)));
+}
+
+nb::tuple to_tuple(changes::FoundRows rows, std::uint32_t dimension, ElementType type) {
+  auto owned = std::make_unique<changes::FoundRows>(std::move(rows));
+  std::vector<std::uint8_t> found(owned->found.begin(), owned->found.end());
+  const std::size_t row_bytes = dimension * element_bytes(type);
+  const VectorView view =
+      packed_view(owned->rows.data(), owned->rows.size() / row_bytes, dimension, type);
+  const nb::capsule owner(owned.release(),
+                          [](void* p) noexcept { delete static_cast<changes::FoundRows*>(p); });
+  const std::size_t count = found.size();
+  return nb::make_tuple(to_numpy(std::move(found), 1, count, true).attr("astype")("bool"),
+                        to_numpy(view, owner));
 }
 
 }  // namespace farvec::python

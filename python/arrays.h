@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "changes/receipt.h"
 
 namespace farvec::python {
 
@@ -108,6 +109,10 @@ nanobind::object to_numpy(std::vector<T> values, std::size_t rows, std::size_t c
 
 /// Rows that `owner` keeps, read-only, as a numpy array.
 nanobind::object to_numpy(const VectorView& rows, nanobind::handle owner);
+
+/// Whether each id was found, and the rows that were, as get() of an index returns them. The arrays
+/// own their values.
+nanobind::tuple to_tuple(changes::FoundRows rows, std::uint32_t dimension, ElementType type);
 
 }  // namespace farvec::python
 

@@ -21,5 +21,9 @@ void bind_hnsw(nanobind::module_& module);
 void bind_builds(nanobind::module_& module);
 /// Vector files, ground truth and recall.
 void bind_dataset(nanobind::module_& module);
+/// sweep().
+void bind_sweep(nanobind::module_& module);
+/// advise().
+void bind_advise(nanobind::module_& module);
 
 }  // namespace farvec::python

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "changes/batches.h"
 #include "collection/write/facts.h"
 #include "graph/beam_scratch.h"
 #include "python/bindings.h"
@@ -30,7 +31,7 @@ namespace {
 
 namespace nb = nanobind;
 using namespace nb::literals;
-using collection::Receipt;
+using changes::Receipt;
 
 using CollectionHandle = Handle<Changing>;
 
@@ -110,7 +111,9 @@ Receipt insert(const CollectionHandle& handle, const AnyArray& ids, const AnyArr
   }
   Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    open->insert(rows.view(), given.all(), patience_of(seconds, interrupted), receipt);
+    open->changes().check(rows.view(), given.all());
+    changes::insert_all(open->changes(), rows.view(), given.all(),
+                        {.patience = patience_of(seconds, interrupted)}, receipt);
   });
   return receipt;
 }
@@ -121,7 +124,8 @@ Receipt erase(const CollectionHandle& handle, const AnyArray& ids, double deadli
   const Ids given(ids, "ids");
   Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    receipt = open->erase(given.all(), patience_of(seconds, interrupted));
+    changes::erase_all(open->changes(), given.all(),
+                       {.patience = patience_of(seconds, interrupted)}, receipt);
   });
   return receipt;
 }
@@ -130,19 +134,12 @@ nb::tuple get(const CollectionHandle& handle, const AnyArray& ids, double deadli
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
   const Ids given(ids, "ids");
-  auto rows = std::make_unique<collection::FoundRows>();
+  changes::FoundRows rows;
   run_job([&](const Interruption& interrupted) {
-    *rows = open->get(given.all(), patience_of(seconds, interrupted));
+    rows = changes::get_all(open->changes(), given.all(),
+                            {.patience = patience_of(seconds, interrupted)});
   });
-  std::vector<std::uint8_t> found(rows->found.begin(), rows->found.end());
-  const std::size_t row_bytes = open->dimension() * element_bytes(open->stored_type());
-  const VectorView view = packed_view(rows->rows.data(), rows->rows.size() / row_bytes,
-                                      open->dimension(), open->stored_type());
-  const nb::capsule owner(rows.release(),
-                          [](void* p) noexcept { delete static_cast<collection::FoundRows*>(p); });
-  const std::size_t count = found.size();
-  return nb::make_tuple(to_numpy(std::move(found), 1, count, true).attr("astype")("bool"),
-                        to_numpy(view, owner));
+  return to_tuple(std::move(rows), open->dimension(), open->changes().row_shape().stored_type);
 }
 
 bool holds(const CollectionHandle& handle, const AnyArray& id) {
@@ -150,7 +147,8 @@ bool holds(const CollectionHandle& handle, const AnyArray& id) {
   const Ids given(id, "id", 0);
   bool found = false;
   run_job([&](const Interruption& interrupted) {
-    found = open->get(given.all(), patience_of(kUsualDeadline, interrupted)).found.front();
+    found =
+        open->changes().get(given.all(), patience_of(kUsualDeadline, interrupted)).found.front();
   });
   return found;
 }
@@ -233,14 +231,18 @@ Raises:
           "flush",
           [](const CollectionHandle& handle) {
             const auto open = handle.get();
-            run_job([&](const Interruption& interrupted) { open->flush(interrupted); });
+            run_job([&](const Interruption& interrupted) {
+              if (!open->changes().flush(interrupted)) throw WorkInterrupted();
+            });
           },
           "Return when all that was inserted before lies in segments.")
       .def(
           "compact",
           [](const CollectionHandle& handle) {
             const auto open = handle.get();
-            run_job([&](const Interruption& interrupted) { open->compact(interrupted); });
+            run_job([&](const Interruption& interrupted) {
+              if (!open->changes().compact(interrupted)) throw WorkInterrupted();
+            });
           },
           "flush(), and all segments of that moment become one, without the rows that are out.");
 }

@@ -14,6 +14,7 @@
 #include "python/bindings.h"
 #include "python/errors.h"
 #include "python/jobs.h"
+#include "python/neighbors.h"
 #include "python/others_may_run.h"
 #include "python/source_rows.h"
 #include "search/searchers/exact_distance.h"
@@ -23,28 +24,6 @@ namespace {
 
 namespace nb = nanobind;
 using namespace nb::literals;
-
-/// Ids, and their distances where they are known; the names are those of the arguments.
-struct Neighbors {
-  Neighbors(const AnyArray& id_rows, std::string_view ids_name,
-            const std::optional<AnyArray>& distance_rows, std::string_view distances_name)
-      : ids(id_rows, ids_name, 2), name(ids_name) {
-    if (ids.shape.size() != 2) {
-      throw_invalid("{}: it has {} dimensions: give a row of ids for each query", name,
-                    ids.shape.size());
-    }
-    if (!distance_rows) return;
-    distances.emplace(*distance_rows, distances_name);
-    if (distances->shape != ids.shape) {
-      throw_invalid("{}: {} of them, in another shape than the {} {}: a distance for each id",
-                    distances_name, distances->values.size(), ids.values.size(), name);
-    }
-  }
-
-  Ids ids;
-  std::optional<Distances> distances;
-  std::string_view name;
-};
 
 /// Numbers of 32 bits for ids of any: equal ones get the same, and those that stand for none get
 /// kInvalidNode.
@@ -66,30 +45,6 @@ class SmallIds {
 
   std::unordered_map<std::uint64_t, NodeId> numbers_;
 };
-
-/// Of a file of ground truth, whose ids have 32 bits.
-std::vector<NodeId> file_ids(const Neighbors& neighbors) {
-  std::vector<NodeId> ids;
-  ids.reserve(neighbors.ids.values.size());
-  for (const std::uint64_t id : neighbors.ids.values) {
-    if (id > kInvalidNode) {
-      throw_invalid("{}: {} is out of range: a file of ground truth has ids of 32 bits",
-                    neighbors.name, id);
-    }
-    ids.push_back(static_cast<NodeId>(id));
-  }
-  return ids;
-}
-
-dataset::GroundTruth to_truth(const Neighbors& neighbors, std::vector<NodeId> ids) {
-  dataset::GroundTruth truth{
-      neighbors.ids.shape[0],
-      to_count(static_cast<std::int64_t>(neighbors.ids.shape[1]), neighbors.name),
-      std::move(ids),
-      {}};
-  if (neighbors.distances) truth.distances = neighbors.distances->values;
-  return truth;
-}
 
 nb::tuple from_truth(dataset::GroundTruth truth) {
   const std::size_t queries = truth.queries;

@@ -99,49 +99,44 @@ void close_hnsw(HnswHandle& handle) {
   open.reset();
 }
 
-std::vector<NodeId> node_ids(const AnyArray& array) {
-  const Ids ids(array, "ids");
-  std::vector<NodeId> nodes;
-  nodes.reserve(ids.values.size());
-  for (const std::uint64_t id : ids.values) {
-    if (id >= kInvalidNode) {
-      throw_invalid("ids: {} is out of range: of a graph on pages they are below {}", id,
-                    kInvalidNode);
-    }
-    nodes.push_back(static_cast<NodeId>(id));
-  }
-  return nodes;
-}
-
 std::uint64_t insert_rows(const HnswHandle& handle, const AnyArray& ids, const AnyArray& vectors,
                           const std::string& order, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
-  const std::vector<NodeId> nodes = node_ids(ids);
+  const Ids given(ids, "ids");
   const Rows rows(vectors, "vectors", {.type = open->type(), .round_doubles = false});
   const VectorView& view = rows.view();
   rows.require_sound(open->metric());
-  if (view.count != nodes.size()) throw_invalid("{} ids for {} vectors", nodes.size(), view.count);
-  if (!open->takes(view.type) || view.dimension != open->dimension()) {
-    throw_invalid("rows of {} x {} do not fit a graph of {} x {}", view.dimension,
-                  to_string(view.type), open->dimension(), to_string(open->type()));
+  if (view.count != given.values.size()) {
+    throw_invalid("{} ids for {} vectors", given.values.size(), view.count);
   }
-  std::uint64_t done = 0;
+  changes::Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    open->insert(view, nodes, order, {seconds, interrupted}, done);
+    open->insert(view, given.all(), order, {seconds, interrupted}, receipt);
   });
-  return done;
+  return receipt.done;
 }
 
 std::uint64_t mark_deleted(const HnswHandle& handle, const AnyArray& ids, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
-  const std::vector<NodeId> nodes = node_ids(ids);
-  std::uint64_t done = 0;
+  const Ids given(ids, "ids");
+  changes::Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    done = open->erase(nodes, {seconds, interrupted});
+    open->erase(given.all(), {seconds, interrupted}, receipt);
   });
-  return done;
+  return receipt.done;
+}
+
+nb::tuple get_rows(const HnswHandle& handle, const AnyArray& ids, double deadline) {
+  const auto open = handle.get();
+  const double seconds = checked_deadline(deadline);
+  const Ids given(ids, "ids");
+  changes::FoundRows rows;
+  run_job([&](const Interruption& interrupted) {
+    rows = open->get(given.all(), {seconds, interrupted});
+  });
+  return to_tuple(std::move(rows), open->dimension(), open->type());
 }
 
 std::uint64_t vacuum(const HnswHandle& handle, double deadline) {
@@ -190,6 +185,11 @@ Raises:
            "Mark ids as deleted, ``(rows,)`` integers: no search answers with them. Returns how "
            "many "
            "were there.")
+      .def("get", &get_rows, "ids"_a, nb::kw_only(), "deadline"_a = 60.0,
+           nb::sig("def get(self, ids: numpy.typing.ArrayLike, *, deadline: float = 60.0) -> "
+                   "tuple[numpy.ndarray, numpy.ndarray]"),
+           "Whether each id is there, ``(ids,)`` bool, and the vectors of those that are, as they "
+           "are stored (cosine: normalised). The deadline is of each id.")
       .def("vacuum", &vacuum, nb::kw_only(), "deadline"_a = 60.0,
            "Take what is marked out of the graph, mend its edges, and free its slots. Returns how "
            "many. The deadline is of each step.");

@@ -14,8 +14,8 @@
 #include "python/errors.h"
 #include "python/jobs.h"
 #include "ssd_baseline/paged/build/hnsw_destination.h"
-#include "ssd_baseline/paged/build/hnsw_facts.h"
 #include "ssd_baseline/paged/graph/hnsw_access.h"
+#include "ssd_baseline/paged/graph/hnsw_facts.h"
 
 namespace farvec::python {
 namespace {

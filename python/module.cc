@@ -21,4 +21,6 @@ NB_MODULE(_farvec, module) {
   bind_index(module);
   bind_hnsw(module);
   bind_collection(module);
+  bind_sweep(module);
+  bind_advise(module);
 }

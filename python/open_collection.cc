@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/parallel.h"
-#include "base/status_error.h"
 #include "collection/search/collection_part.h"
 #include "collection/write/facts.h"
 #include "python/errors.h"
@@ -15,11 +14,6 @@
 
 namespace farvec::python {
 namespace {
-
-using collection::Receipt;
-
-/// Between two looks at an interrupt.
-constexpr std::size_t kBatchRows = 4096;
 
 CollectionOpening resolved(CollectionOpening opening) {
   if (opening.concurrency == 0) opening.concurrency = resolve_threads(0);
@@ -46,13 +40,6 @@ collection::CollectionAccess access_of(const CollectionOpening& opening) {
   access.build_threads = opening.build_threads;
   access.link = true;
   return access;
-}
-
-void require_done(const collection::Collection& collection, const Status& status) {
-  if (!status.ok()) {
-    throw StatusError(status.code(), "{} ({})", collection.reason(status),
-                      to_string(status.code()));
-  }
 }
 
 }  // namespace
@@ -88,47 +75,6 @@ Answer OpenCollection::search(const VectorView& queries, const Call& call) {
   return pooled_search(pool_, 1, rows, {parameters, call, true});
 }
 
-void OpenCollection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                            const Patience& patience, Receipt& receipt) {
-  collection_.check(rows, ids);
-  in_batches(rows.count, kBatchRows, patience.interrupted,
-             [&](std::size_t first, std::size_t count) {
-               Receipt some;
-               const Status status = collection_.insert(
-                   rows.part(first, count), ids.subspan(first, count), patience.until, some);
-               add(some, receipt);
-               require_done(collection_, status);
-             });
-}
-
-Receipt OpenCollection::erase(std::span<const std::uint64_t> ids, const Patience& patience) {
-  Receipt receipt;
-  in_batches(
-      ids.size(), kBatchRows, patience.interrupted, [&](std::size_t first, std::size_t count) {
-        Receipt some;
-        const Status status = collection_.erase(ids.subspan(first, count), patience.until, some);
-        add(some, receipt);
-        require_done(collection_, status);
-      });
-  return receipt;
-}
-
-collection::FoundRows OpenCollection::get(std::span<const std::uint64_t> ids,
-                                          const Patience& patience) const {
-  farvec::Result<collection::FoundRows> found =
-      collection_.get(ids, patience.until, patience.interrupted);
-  require_done(collection_, found.status());
-  return std::move(found).value();
-}
-
-void OpenCollection::flush(const Interruption& interrupted) {
-  if (!collection_.flush(interrupted)) throw WorkInterrupted();
-}
-
-void OpenCollection::compact(const Interruption& interrupted) {
-  if (!collection_.compact(interrupted)) throw WorkInterrupted();
-}
-
 nlohmann::ordered_json OpenCollection::describe() const {
   const layout::CollectionManifest& shape = collection_.shape();
   nlohmann::ordered_json facts{{"collection", folder_},
@@ -139,7 +85,7 @@ nlohmann::ordered_json OpenCollection::describe() const {
     facts["log_rows_left_out"] = left_out;
   }
   facts.update(collection::shape_json(shape));
-  facts.update(collection::state_json(*collection_.view(), collection_.state()));
+  facts.update(collection_.now());
   return facts;
 }
 

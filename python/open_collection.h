@@ -39,15 +39,8 @@ class OpenCollection final : public Changing {
   Answer search(const VectorView& queries, const Call& call) override;
   nlohmann::ordered_json describe() const override;
 
-  ElementType stored_type() const override { return collection_.shape().stored_type; }
+  changes::Changing& changes() override { return collection_; }
   std::uint64_t live() const override { return collection_.view()->live(); }
-  void insert(const VectorView& rows, std::span<const std::uint64_t> ids, const Patience& patience,
-              collection::Receipt& receipt) override;
-  collection::Receipt erase(std::span<const std::uint64_t> ids, const Patience& patience) override;
-  collection::FoundRows get(std::span<const std::uint64_t> ids,
-                            const Patience& patience) const override;
-  void flush(const Interruption& interrupted) override;
-  void compact(const Interruption& interrupted) override;
 
  private:
   const std::string folder_;

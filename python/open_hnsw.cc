@@ -11,7 +11,7 @@
 #include "indexing/source.h"
 #include "python/arrays.h"
 #include "python/errors.h"
-#include "ssd_baseline/paged/build/hnsw_facts.h"
+#include "ssd_baseline/paged/graph/hnsw_facts.h"
 
 namespace farvec::python {
 namespace {
@@ -99,26 +99,30 @@ Answer OpenHnsw::search(const VectorView& queries, const Call& call) {
   return answer;
 }
 
-void OpenHnsw::insert(const VectorView& rows, std::span<const NodeId> ids, const std::string& order,
-                      const Patience& patience, std::uint64_t& done) {
-  const Turn turn(*this, patience);
-  const dataset::VectorSet stored = indexing::stored_copy(rows, hnsw_->config().metric, 1);
-  const auto chosen =
-      indexing::order_rows(stored.view(), parsed("order", indexing::parse_order, order));
-  std::vector<NodeId> ordered(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) ordered[i] = ids[chosen.rows[i]];
-  const HnswWork work =
-      HnswCrew(*hnsw_, crew_options(patience)).insert({stored.view(), chosen.rows, ordered});
-  done = work.done;
-  if (done < ids.size()) throw WorkInterrupted();
+paged::ChangingHnsw OpenHnsw::changing(const Patience& patience) const {
+  return paged::ChangingHnsw(*hnsw_, crew_options(patience));
 }
 
-std::uint64_t OpenHnsw::erase(std::span<const NodeId> ids, const Patience& patience) {
+void OpenHnsw::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                      const std::string& order, const Patience& patience,
+                      changes::Receipt& receipt) {
+  const indexing::OrderOptions chosen = parsed("order", indexing::parse_order, order);
   const Turn turn(*this, patience);
-  std::uint64_t missing = 0;
-  const HnswWork work = HnswCrew(*hnsw_, crew_options(patience)).erase(ids, &missing);
-  if (work.done < ids.size()) throw WorkInterrupted();
-  return work.done - missing;
+  paged::ChangingHnsw graph = changing(patience);
+  graph.check(rows, ids);
+  graph.insert(rows, ids, chosen, {.interrupted = patience.interrupted}, receipt);
+}
+
+void OpenHnsw::erase(std::span<const std::uint64_t> ids, const Patience& patience,
+                     changes::Receipt& receipt) {
+  const Turn turn(*this, patience);
+  changing(patience).erase(ids, {.interrupted = patience.interrupted}, receipt);
+}
+
+changes::FoundRows OpenHnsw::get(std::span<const std::uint64_t> ids,
+                                 const Patience& patience) const {
+  const Turn turn(*this, patience);
+  return changing(patience).get(ids, {.interrupted = patience.interrupted});
 }
 
 std::uint64_t OpenHnsw::vacuum(const Patience& patience) {

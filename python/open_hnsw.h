@@ -11,6 +11,7 @@
 #include "distance/distance.h"
 #include "python/arrays.h"
 #include "python/searcher.h"
+#include "ssd_baseline/paged/change/changing_hnsw.h"
 #include "ssd_baseline/paged/change/hnsw_crew.h"
 #include "ssd_baseline/paged/graph/hnsw_access.h"
 
@@ -52,17 +53,19 @@ class OpenHnsw final : public Searcher {
     double seconds = 60;
     Interruption interrupted = {};
   };
-  /// Rows in that order. Throw Error, StatusError and WorkInterrupted; answer how many are in, or
-  /// were there and are marked as deleted. `done` counts them also when they throw.
-  void insert(const VectorView& rows, std::span<const NodeId> ids, const std::string& order,
-              const Patience& patience, std::uint64_t& done);
-  std::uint64_t erase(std::span<const NodeId> ids, const Patience& patience);
+  /// Each throws Error, StatusError and WorkInterrupted. Rows go in in that order.
+  void insert(const VectorView& rows, std::span<const std::uint64_t> ids, const std::string& order,
+              const Patience& patience, changes::Receipt& receipt);
+  void erase(std::span<const std::uint64_t> ids, const Patience& patience,
+             changes::Receipt& receipt);
+  changes::FoundRows get(std::span<const std::uint64_t> ids, const Patience& patience) const;
   /// Takes marked vertices out of the graph; answers how many.
   std::uint64_t vacuum(const Patience& patience);
 
  private:
   class Turn;
   paged::HnswCrewOptions crew_options(const Patience& patience) const;
+  paged::ChangingHnsw changing(const Patience& patience) const;
 
   const std::string folder_;
   const HnswChoices choices_;

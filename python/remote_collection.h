@@ -16,8 +16,8 @@ class RemoteCollection final : public Changing {
   /// that takes changes. `retries` of each call, for changes and searches alike.
   RemoteCollection(const client::NodeAccess& node, std::uint32_t retries);
 
-  ElementType type() const override { return changes_.type(); }
-  std::uint32_t dimension() const override { return changes_.dimension(); }
+  ElementType type() const override { return changes_.row_shape().type; }
+  std::uint32_t dimension() const override { return changes_.row_shape().dimension; }
   Metric metric() const override { return searches_.metric(); }
   std::string place() const override { return searches_.place(); }
   search::SearchBounds bounds() const override { return searches_.bounds(); }
@@ -26,19 +26,10 @@ class RemoteCollection final : public Changing {
   }
   nlohmann::ordered_json describe() const override;
 
-  ElementType stored_type() const override { return changes_.stored_type(); }
+  changes::Changing& changes() override { return changes_; }
   std::uint64_t live() const override { return changes_.stats(attempts_).rows(); }
-  void insert(const VectorView& rows, std::span<const std::uint64_t> ids, const Patience& patience,
-              collection::Receipt& receipt) override;
-  collection::Receipt erase(std::span<const std::uint64_t> ids, const Patience& patience) override;
-  collection::FoundRows get(std::span<const std::uint64_t> ids,
-                            const Patience& patience) const override;
-  void flush(const Interruption& interrupted) override;
-  void compact(const Interruption& interrupted) override;
 
  private:
-  client::Attempts attempts_until(const Patience& patience) const;
-
   const client::Attempts attempts_;
   RemoteIndex searches_;
   client::RemoteCollection changes_;

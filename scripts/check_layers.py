@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Checks the #include lines of every room against the table of docs/architecture.md, that what is
-slow to compile is compiled once, and that every unit test stands at the path of what it tests.
+"""Checks the #include lines of every room against the table of docs/architecture.md, that no folders
+include each other in a circle, that what is slow to compile is compiled once, and that every unit test
+stands at the path of what it tests.
 
     scripts/check_layers.py [ROOT]
 
-Prints `file:line: rule` for every forbidden include and `file: rule` for every test that stands
-elsewhere; exit status 1 when there is one.
+Prints `file:line: rule` for every forbidden include, `folder: rule` for every circle and `file: rule`
+for every test that stands elsewhere; exit status 1 when there is one.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -14,6 +16,7 @@ import sys
 # What each room may include besides itself.
 MAY_INCLUDE = {
     "base": set(),
+    "changes": {"base"},
     "dataset": {"base"},
     "distance": {"base"},
     "layout": {"base"},
@@ -34,23 +37,25 @@ MAY_INCLUDE = {
     "search": {"base", "dataset", "distance", "quantization", "layout", "coroutines", "disk",
                "transport", "graph", "cluster", "ssd_baseline/slotted"},
     "tiers": {"base", "layout", "coroutines", "disk", "device", "transport", "rpc", "search"},
-    "ssd_baseline/paged": {"base", "dataset", "distance", "layout", "graph", "coroutines", "disk", "wal",
-                           "ssd_baseline/slotted", "indexing"},
-    "collection": {"base", "dataset", "distance", "layout", "wal", "coroutines", "graph", "cluster",
-                   "indexing", "rpc", "search", "tiers"},
-    "client": {"base", "dataset", "layout", "rpc", "search"},
-    "compute_node": {"base", "distance", "layout", "wal", "rpc", "graph", "indexing", "search", "tiers",
-                     "collection"},
-    "python": {"base", "dataset", "distance", "layout", "wal", "rpc", "graph", "cluster",
-               "ssd_baseline/slotted", "ssd_baseline/paged", "indexing", "search", "tiers", "collection",
-               "client"},
+    "ssd_baseline/paged": {"base", "changes", "dataset", "distance", "layout", "graph", "coroutines",
+                           "disk", "wal", "ssd_baseline/slotted", "indexing"},
+    "collection": {"base", "changes", "dataset", "distance", "layout", "wal", "coroutines", "graph",
+                   "cluster", "indexing", "rpc", "search", "tiers"},
+    "client": {"base", "changes", "dataset", "layout", "rpc", "search"},
+    "measure": {"base", "dataset", "distance", "quantization", "layout", "disk", "wal",
+                "device", "transport", "rpc", "graph", "ssd_baseline/slotted", "indexing", "search",
+                "tiers", "ssd_baseline/paged", "collection", "client"},
+    "compute_node": {"base", "changes", "distance", "layout", "wal", "rpc", "graph", "indexing", "search",
+                     "tiers", "collection"},
+    "python": {"base", "changes", "dataset", "distance", "layout", "wal", "rpc", "graph", "cluster",
+               "ssd_baseline/paged", "indexing", "search", "tiers", "collection", "client", "measure"},
 }
 # These may include every room, and no room may include them.
 FREE = {"cli", "tests", "bench"}
 ROOMS = set(MAY_INCLUDE) | FREE
 
 # Libraries of inline functions that one file compiles for all: everybody else includes its header.
-ONLY_IN = {"CLI": "base/command_line.cc", "yaml-cpp": "cli/runbook/runbook_file.cc"}
+ONLY_IN = {"CLI": "base/command_line.cc", "yaml-cpp": "measure/runbook/runbook_file.cc"}
 
 SOURCES = {".h", ".cc"}
 # Headers that the build generates below a room's folder name.
@@ -109,6 +114,62 @@ def check_file(root, path):
             yield f"{file}:{number}: {rule}"
 
 
+def includes_of(path):
+    """(line, target) of every include with quotes."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        match = INCLUDE.match(line)
+        if match and match.group(1) == '"':
+            yield number, match.group(2)
+
+
+def lies_in(folder, other):
+    return f"{folder}/".startswith(f"{other}/")
+
+
+def folder_steps(root):
+    """{folder: {folder that it includes: the first include}}, but for those of which one lies in the
+    other: a folder and what is in it are one thing in two parts."""
+    steps = collections.defaultdict(dict)
+    for room in sorted(ROOMS - {"tests"}):
+        for path in source_files(root, room):
+            file = path.relative_to(root)
+            folder = file.parent.as_posix()
+            for number, target in includes_of(path):
+                other = pathlib.PurePosixPath(target).parent.as_posix()
+                if not lies_in(folder, other) and not lies_in(other, folder):
+                    steps[folder].setdefault(other, f'{file.as_posix()}:{number} includes "{target}"')
+    return steps
+
+
+def way_back(steps, start):
+    """The fewest folders that lead from a folder to itself, with it; none when nothing does."""
+    ways = collections.deque([[start]])
+    seen = set()
+    while ways:
+        way = ways.popleft()
+        for other in steps.get(way[-1], ()):
+            if other == start:
+                return way
+            if other not in seen:
+                seen.add(other)
+                ways.append([*way, other])
+    return []
+
+
+def check_circles(root):
+    """One message for folders that include each other, with an include for every step."""
+    steps = folder_steps(root)
+    told = set()
+    for folder in sorted(steps):
+        circle = [] if folder in told else way_back(steps, folder)
+        if not circle:
+            continue
+        told.update(circle)
+        includes = "; ".join(steps[one][other]
+                             for one, other in zip(circle, [*circle[1:], circle[0]]))
+        yield f"{folder}: folders in a circle, {' -> '.join([*circle, folder])}: {includes}"
+
+
 def tests_a_file(root, path):
     """Whether tests/unit/<room>/<sub/path>/<name>_test.cc has a <name>.h or .cc at its path in the
     room, where <name> may go on after an underscore: a second test of the file says of what."""
@@ -137,7 +198,7 @@ def check_tree(root):
     for room in sorted(ROOMS):
         for path in source_files(root, room):
             errors.extend(check_file(root, path))
-    return errors + list(check_unit_tests(root))
+    return errors + list(check_circles(root)) + list(check_unit_tests(root))
 
 
 def main(arguments):

@@ -11,15 +11,18 @@
 #include "base/error.h"
 #include "base/option_rules.h"
 #include "base/quantity.h"
-#include "cli/advise/advisor.h"
+#include "cli/advise/scratch_folder.h"
 #include "cli/commands.h"
-#include "cli/report/measurement.h"
+#include "measure/advise/advisor.h"
+#include "measure/report/json_text.h"
+#include "measure/report/measurement.h"
 
 namespace farvec::cli {
 namespace {
 
 struct AdviseArguments {
-  AdviceOptions options;
+  measure::AdviceOptions options;
+  std::string scratch;
   std::string metric = "l2";
   std::vector<std::string> devices;
   std::string degrees = "16,32,48";
@@ -36,14 +39,14 @@ template <typename Kind, typename Parse>
 std::vector<Kind> parse_kinds(const std::string& text, std::span<const Kind> all, Parse parse) {
   if (text == "all") return {all.begin(), all.end()};
   std::vector<Kind> kinds;
-  for (const std::string& word : split_words(text)) kinds.push_back(parse(word));
+  for (const std::string& word : measure::split_words(text)) kinds.push_back(parse(word));
   return kinds;
 }
 
 /// "10%,20%".
 std::vector<double> parse_percents(const std::string& text) {
   std::vector<double> percents;
-  for (const std::string& word : split_words(text)) {
+  for (const std::string& word : measure::split_words(text)) {
     percents.push_back(parse_percent(word, "--memory-budget"));
   }
   return percents;
@@ -51,15 +54,15 @@ std::vector<double> parse_percents(const std::string& text) {
 
 std::vector<std::uint32_t> numbers(const std::string& text, const std::string& option) {
   if (text == "none") return {};
-  return split_numbers(text, option);
+  return measure::split_numbers(text, option);
 }
 
-bool is_disk(const DeviceChoice& choice) {
-  return !choice.disk.empty() || AdviceDevice{choice.model, {}, 1, {}}.is_disk();
+bool is_disk(const measure::DeviceChoice& choice) {
+  return !choice.disk.empty() || measure::AdviceDevice{choice.model, {}, 1, {}}.is_disk();
 }
 
 /// Or nothing that is there, about which the disk has its own words.
-bool is_folder(const DeviceChoice& choice) {
+bool is_folder(const measure::DeviceChoice& choice) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   return !choice.disk.empty() &&
@@ -84,37 +87,41 @@ void check_options(const Command& command, const AdviseArguments& arguments) {
   rules.push_back({"--memory-budget",
                    slotted && std::any_of(devices.begin(), devices.end(), is_disk),
                    "slotted pages of graphs on disks"});
-  rules.push_back({"--disk-seconds",
-                   std::any_of(devices.begin(), devices.end(),
-                               [](const DeviceChoice& choice) { return !choice.disk.empty(); }),
-                   "--device ssd:PATH"});
+  rules.push_back(
+      {"--disk-seconds",
+       std::any_of(devices.begin(), devices.end(),
+                   [](const measure::DeviceChoice& choice) { return !choice.disk.empty(); }),
+       "--device ssd:PATH"});
   rules.push_back(
       {"--bytes", std::any_of(devices.begin(), devices.end(), is_folder), "--device ssd:FOLDER"});
   refuse_unused(command, rules);
 }
 
 void run(const Command& command, AdviseArguments& arguments) {
-  AdviceOptions& options = arguments.options;
+  measure::AdviceOptions& options = arguments.options;
   options.file.metric = parse_metric(arguments.metric);
   for (const std::string& device : arguments.devices)
-    options.devices.push_back(read_device(device));
+    options.devices.push_back(measure::read_device(device));
   options.degrees = numbers(arguments.degrees, "--degree");
   options.cluster_rows = numbers(arguments.cluster_rows, "--cluster-rows");
-  options.replicas = split_numbers(arguments.replicas, "--replicas");
+  options.replicas = measure::split_numbers(arguments.replicas, "--replicas");
   options.layouts = parse_kinds<layout::ClusterLayoutKind>(
       arguments.layouts, layout::kClusterLayouts, layout::parse_cluster_layout);
   options.graph_layouts = parse_kinds<layout::LayoutKind>(
       arguments.graph_layouts, layout::kGraphLayouts, layout::parse_layout_kind);
   options.memory_percents = parse_percents(arguments.budgets);
   check_options(command, arguments);
-  JsonLines json(arguments.json);
-  const std::vector<AdviceReport> reports = advise(options);
-  for (const AdviceReport& report : reports) {
-    print_advice(report);
-    json.append(advice_json(report));
+  measure::JsonLines json(arguments.json);
+  const ScratchFolder scratch(arguments.scratch.empty() ? std::filesystem::temp_directory_path()
+                                                        : std::filesystem::path(arguments.scratch));
+  options.scratch = scratch.path();
+  const std::vector<measure::AdviceReport> reports = measure::advise(options);
+  for (const measure::AdviceReport& report : reports) {
+    measure::print_advice(report);
+    json.append(measure::json_text(measure::advice_json(report)));
   }
   json.write();
-  for (const AdviceReport& report : reports) {
+  for (const measure::AdviceReport& report : reports) {
     if (report.choice) continue;
     throw Error("no index that was tried reaches recall {} within the limits on sizes",
                 options.recall);
@@ -122,7 +129,7 @@ void run(const Command& command, AdviseArguments& arguments) {
 }
 
 void add_search_options(Command& command, AdviseArguments& arguments) {
-  AdviceOptions& options = arguments.options;
+  measure::AdviceOptions& options = arguments.options;
   command.add_option("--data", options.file.path, "Vectors that are to be indexed").required();
   command.add_option("--queries", options.queries, "Queries like those to come").required();
   command
@@ -149,7 +156,7 @@ void add_search_options(Command& command, AdviseArguments& arguments) {
       .positive();
 }
 
-void add_sample_options(Command& command, AdviceOptions& options) {
+void add_sample_options(Command& command, measure::AdviceOptions& options) {
   command
       .add_option("--sample", options.sample,
                   "Rows of the largest small indexes; 0: a quarter of the data, 100,000 at\n"
@@ -206,7 +213,7 @@ void add_setting_options(Command& command, AdviseArguments& arguments) {
       .show_default();
 }
 
-void add_recipe_options(Command& command, AdviceOptions& options) {
+void add_recipe_options(Command& command, measure::AdviceOptions& options) {
   command
       .add_option("--width", options.recipe.width, "W: records that a graph search fetches per hop")
       .show_default();
@@ -221,10 +228,10 @@ void add_recipe_options(Command& command, AdviceOptions& options) {
 }
 
 void add_run_options(Command& command, AdviseArguments& arguments) {
-  AdviceOptions& options = arguments.options;
+  measure::AdviceOptions& options = arguments.options;
   command.add_option("--seed", options.seed, "Random seed of the sample and the builds")
       .show_default();
-  command.add_option("--scratch", options.scratch,
+  command.add_option("--scratch", arguments.scratch,
                      "Folder for the small indexes, a few times the sample [temporary files]");
   command.add_option("--json", arguments.json, "File for all figures as one JSON object");
   command.add_flag("--quiet", options.quiet, "No progress");

@@ -1,5 +1,4 @@
 // farvec bench, and its transport: what a tier gives to reads alone, without an index or a search.
-#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -7,21 +6,13 @@
 #include "base/error.h"
 #include "base/option_rules.h"
 #include "base/quantity.h"
-#include "base/random.h"
-#include "cli/bench/bench_report.h"
-#include "cli/bench/bench_tier.h"
 #include "cli/commands.h"
-#include "cli/report/machine.h"
-#include "cli/report/measurement.h"
+#include "measure/bench/transport_bench.h"
+#include "measure/report/measurement.h"
 #include "rpc/tls_flags.h"
-#include "search/core/pinned_threads.h"
-#include "transport/load/read_load.h"
 
 namespace farvec::cli {
 namespace {
-
-constexpr transport::RegionId kRegion = 0;
-constexpr double kWarmUpShare = 0.2;  ///< of a pass
 
 struct BenchArguments {
   std::string tiers = "dram";
@@ -40,136 +31,28 @@ struct BenchArguments {
   rpc::TlsFiles tls;
 };
 
-/// A point with its loads, one per thread, and what was measured.
-struct Run {
-  BenchPoint point;
-  std::vector<transport::ReadLoad> loads;
-  BenchSamples samples;
-};
-
-transport::LoadShape shape_of(const BenchPoint& point) {
-  return {.payload_bytes = point.payload_bytes,
-          .inflight = point.inflight,
-          .batch = point.batch,
-          .small_share = point.mix};
+measure::BenchAxes read_axes(const BenchArguments& arguments) {
+  measure::BenchAxes axes;
+  axes.threads = measure::split_numbers(arguments.threads, "--threads");
+  axes.payloads = measure::split_payloads(arguments.payloads);
+  axes.inflights = measure::split_numbers(arguments.inflights, "--inflight");
+  if (!arguments.batches.empty())
+    axes.batches = measure::split_numbers(arguments.batches, "--batch");
+  axes.mixes = measure::split_shares(arguments.mixes, "--mix");
+  return axes;
 }
 
-class TransportBench {
- public:
-  explicit TransportBench(const BenchArguments& arguments)
-      : arguments_(arguments), memory_(arguments.bytes) {
-    BenchAxes axes = read_axes();
-    open_tiers(*std::max_element(axes.threads.begin(), axes.threads.end()));
-    axes.tiers = tiers_.size();
-    const std::vector<BenchPoint> points = axes.points();
-    std::size_t destinations = 0;
-    std::uint32_t threads = 0;
-    for (const BenchPoint& point : points) {
-      transport::check_load(shape_of(point), tiers_[point.tier]->probe(), kRegion);
-      destinations = std::max(destinations, transport::destination_bytes(shape_of(point)));
-      threads = std::max(threads, point.threads);
-    }
-    for (auto& tier : tiers_) tier->open_lanes(threads, destinations);
-    Random seeds(arguments.seed);
-    for (const BenchPoint& point : points) add_run(point, seeds);
-  }
-
-  void measure() {
-    for (Run& run : runs_) (void)run_once(run, kWarmUpShare);
-    run_passes(arguments_.passes, [this] {
-      for (Run& run : runs_) measure_pass(run);
-    });
-  }
-
-  void report(JsonLines& json) const {
-    const BenchContext context{host_description(), arguments_.pass_ms, arguments_.seed};
-    print_bench_header();
-    for (const Run& run : runs_) {
-      const BenchTierFacts facts = facts_of(*tiers_[run.point.tier]);
-      print_bench_row(run.point, facts, run.samples);
-      json.append(bench_json(context, run.point, facts, run.samples));
-    }
-    json.write();
-  }
-
- private:
-  BenchAxes read_axes() const {
-    BenchAxes axes;
-    axes.threads = split_numbers(arguments_.threads, "--threads");
-    axes.payloads = split_payloads(arguments_.payloads);
-    axes.inflights = split_numbers(arguments_.inflights, "--inflight");
-    if (!arguments_.batches.empty()) axes.batches = split_numbers(arguments_.batches, "--batch");
-    axes.mixes = split_shares(arguments_.mixes, "--mix");
-    return axes;
-  }
-
-  /// For at most so many lanes.
-  void open_tiers(std::uint32_t threads) {
-    for (const auto& spec : tiers::parse_tiers(arguments_.tiers)) {
-      const bool verbs = spec->read_path().kind == tiers::ReadPathKind::verbs;
-      for (const auto& tuning : verbs ? tunings() : std::vector<transport::VerbsTuning>(1)) {
-        const tiers::TierContext context{
-            .memory = &memory_,
-            .remote = {.tls = arguments_.tls, .cores = threads, .tuning = tuning}};
-        tiers_.push_back(std::make_unique<BenchTier>(spec, context));
-      }
+std::vector<transport::VerbsTuning> tunings(const BenchArguments& arguments) {
+  std::vector<transport::VerbsTuning> all;
+  for (const bool signal_every_read : {false, true}) {
+    for (const bool doorbell_every_read : {false, true}) {
+      const bool wanted = arguments.signal != (signal_every_read ? "last" : "all") &&
+                          arguments.doorbell != (doorbell_every_read ? "batch" : "read");
+      if (wanted) all.push_back({signal_every_read, doorbell_every_read});
     }
   }
-
-  std::vector<transport::VerbsTuning> tunings() const {
-    std::vector<transport::VerbsTuning> all;
-    for (const bool signal_every_read : {false, true}) {
-      for (const bool doorbell_every_read : {false, true}) {
-        const bool wanted = arguments_.signal != (signal_every_read ? "last" : "all") &&
-                            arguments_.doorbell != (doorbell_every_read ? "batch" : "read");
-        if (wanted) all.push_back({signal_every_read, doorbell_every_read});
-      }
-    }
-    return all;
-  }
-
-  void add_run(const BenchPoint& point, Random& seeds) {
-    Run run{point, {}, {}};
-    run.samples.device_bound_per_s = tiers_[point.tier]->device_bound_per_s(point);
-    for (std::uint32_t t = 0; t < point.threads; ++t) {
-      BenchLane& lane = tiers_[point.tier]->lanes()[t];
-      transport::LoadOptions options;
-      options.shape = shape_of(point);
-      options.region = kRegion;
-      options.destinations = lane.destinations.span();
-      options.seed = seeds.next();
-      run.loads.emplace_back(*lane.endpoint, options);
-    }
-    runs_.push_back(std::move(run));
-  }
-
-  /// One pass of every thread, `share` of a pass long.
-  std::vector<transport::LoadCounts> run_once(Run& run, double share) {
-    std::vector<transport::LoadCounts> counts(run.loads.size());
-    const auto idle = tiers_[run.point.tier]->idle_but(run.point.threads);
-    search::run_pinned(run.loads.size(), [&](std::size_t t) {
-      counts[t] = run.loads[t].run(arguments_.pass_ms * 1000 * share);
-    });
-    return counts;
-  }
-
-  void measure_pass(Run& run) { add_pass(run.samples, run_once(run, 1)); }
-
-  static BenchTierFacts facts_of(const BenchTier& tier) {
-    BenchTierFacts facts{tier.name(), tier.probe().description(), "", "",
-                         tier.probe().region_bytes(kRegion)};
-    if (tier.is_tuned()) {
-      facts.signal = tier.tuning().signal_every_read ? "all" : "last";
-      facts.doorbell = tier.tuning().doorbell_every_read ? "read" : "batch";
-    }
-    return facts;
-  }
-
-  const BenchArguments& arguments_;
-  BenchMemory memory_;
-  std::vector<std::unique_ptr<BenchTier>> tiers_;
-  std::vector<Run> runs_;
-};
+  return all;
+}
 
 /// Refuses options that would be ignored, before anything is opened.
 void check_options(const Command& command, const BenchArguments& arguments) {
@@ -194,10 +77,16 @@ void bench_transport(const Command& command, const BenchArguments& arguments) {
   if (arguments.passes == 0) throw Error("--passes must be at least 1");
   if (!(arguments.pass_ms > 0)) throw Error("--pass-ms must be more than 0");
   if (arguments.bytes == 0) throw Error("--bytes must be at least 1");
-  JsonLines json(arguments.json);
-  TransportBench bench(arguments);
-  bench.measure();
-  bench.report(json);
+  measure::JsonLines json(arguments.json);
+  measure::bench_transport({.tiers = tiers::parse_tiers(arguments.tiers),
+                            .axes = read_axes(arguments),
+                            .tunings = tunings(arguments),
+                            .bytes = arguments.bytes,
+                            .seed = arguments.seed,
+                            .passes = arguments.passes,
+                            .pass_ms = arguments.pass_ms,
+                            .tls = arguments.tls},
+                           json);
 }
 
 void register_bench_transport(Command& bench) {

@@ -1,29 +1,22 @@
 // farvec bench disk: what a disk gives to random reads through our engine, beside fio.
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/command_line.h"
 #include "base/error.h"
 #include "base/option_rules.h"
 #include "base/quantity.h"
-#include "base/random.h"
-#include "cli/bench/bench_disk_report.h"
-#include "cli/bench/disk_load.h"
-#include "cli/bench/fio.h"
 #include "cli/commands.h"
-#include "cli/report/machine.h"
-#include "cli/report/measurement.h"
 #include "disk/uring_queue.h"
-#include "transport/load/read_load.h"
+#include "measure/bench/disk_bench.h"
+#include "measure/report/measurement.h"
 
 namespace farvec::cli {
 namespace {
 
 struct DiskBenchArguments {
-  DiskTarget target;
+  measure::DiskTarget target;
   std::string payloads = "512,4096,16384,65536";
   std::string depths = "1,32,128";
   std::string mixes = "0%";
@@ -35,97 +28,17 @@ struct DiskBenchArguments {
   std::string json;
 };
 
-/// "" when fio is not wanted, or not there and not asked for.
-std::string wanted_fio(const std::string& choice) {
-  if (choice == "off") return "";
-  std::string version = fio_version();
-  if (version.empty() && choice == "on") {
-    throw Error("--fio on: there is no fio in PATH; install the package fio");
-  }
-  return version;
+measure::BenchAxes read_axes(const DiskBenchArguments& arguments) {
+  measure::BenchAxes axes;
+  axes.threads = measure::split_numbers(arguments.threads, "--threads");
+  axes.payloads = measure::split_payloads(arguments.payloads);
+  axes.inflights = measure::split_numbers(arguments.depths, "--depth");
+  axes.mixes = measure::split_shares(arguments.mixes, "--mix");
+  measure::check_largest(axes.payloads, disk::kMaxDiskRequestBytes, "--payload");
+  measure::check_largest(axes.inflights, disk::kMaxQueuedRequests, "--depth");
+  axes.batches = {disk::kMaxQueuedRequests};  // reduced to the depth
+  return axes;
 }
-
-class DiskBench {
- public:
-  explicit DiskBench(const DiskBenchArguments& arguments)
-      : arguments_(arguments),
-        fio_(wanted_fio(arguments.fio)),
-        seeds_(arguments.seed),
-        points_(read_axes().points()),
-        load_(arguments.target) {
-    load_.prepare(points_);
-    for (const BenchPoint& point : points_) rows_.push_back({point, {}, {}});
-  }
-
-  void measure() {
-    bool ours_first = true;
-    run_passes(arguments_.passes, [&] {
-      for (DiskRow& row : rows_) {
-        if (ours_first) measure_ours(row);
-        if (!fio_.empty()) measure_fio(row);
-        if (!ours_first) measure_ours(row);
-      }
-      ours_first = !ours_first;
-    });
-  }
-
-  void report(JsonLines& json) const {
-    const BenchContext context{host_description(), arguments_.seconds * 1e3, arguments_.seed};
-    const DiskFacts facts{arguments_.target.path, load_.model(),        fio_,
-                          file().size(),          file().block_bytes(), file().direct()};
-    print_disk_header();
-    for (const DiskRow& row : rows_) {
-      print_disk_row(row);
-      for (const std::string& line : disk_json(context, facts, row)) json.append(line);
-    }
-    json.write();
-  }
-
- private:
-  const disk::DiskFile& file() const { return load_.file(); }
-
-  BenchAxes read_axes() const {
-    BenchAxes axes;
-    axes.threads = split_numbers(arguments_.threads, "--threads");
-    axes.payloads = split_payloads(arguments_.payloads);
-    axes.inflights = split_numbers(arguments_.depths, "--depth");
-    axes.mixes = split_shares(arguments_.mixes, "--mix");
-    check_largest(axes.payloads, disk::kMaxDiskRequestBytes, "--payload");
-    check_largest(axes.inflights, disk::kMaxQueuedRequests, "--depth");
-    axes.batches = {disk::kMaxQueuedRequests};  // reduced to the depth
-    return axes;
-  }
-
-  void measure_ours(DiskRow& row) {
-    add_pass(row.farvec, load_.run(row.point, arguments_.seconds, seeds_.next()).threads);
-  }
-
-  void measure_fio(DiskRow& row) {
-    const BenchPoint& point = row.point;
-    const FioResult result = run_fio({.path = file().path(),
-                                      .direct = file().direct(),
-                                      .block_bytes = load_.shape_of(point).alignment,
-                                      .small_bytes = file().block_bytes(),
-                                      .small_share = point.mix,
-                                      .depth = point.inflight,
-                                      .threads = point.threads,
-                                      .run_ms = arguments_.seconds * 1e3});
-    const double mean_bytes =
-        point.mix * transport::kSmallReadBytes + (1 - point.mix) * point.payload_bytes;
-    row.fio.reads_per_s.push_back(result.reads_per_s);
-    row.fio.gb_per_s.push_back(result.reads_per_s * mean_bytes / 1e9);
-    row.fio.mean_us.push_back(result.mean_us);
-    row.fio.p50_us.push_back(result.p50_us);
-    row.fio.p99_us.push_back(result.p99_us);
-  }
-
-  const DiskBenchArguments& arguments_;
-  const std::string fio_;
-  Random seeds_;
-  const std::vector<BenchPoint> points_;
-  DiskLoad load_;
-  std::vector<DiskRow> rows_;
-};
 
 void bench_disk(const Command& command, const DiskBenchArguments& arguments) {
   refuse_unused(command,
@@ -137,10 +50,14 @@ void bench_disk(const Command& command, const DiskBenchArguments& arguments) {
     throw Error("--seconds: {} is out of range: use more than 0, at most 3600", arguments.seconds);
   }
   if (arguments.target.bytes == 0) throw Error("--bytes must be at least 1");
-  JsonLines json(arguments.json);
-  DiskBench bench(arguments);
-  bench.measure();
-  bench.report(json);
+  measure::JsonLines json(arguments.json);
+  measure::bench_disk({.target = arguments.target,
+                       .axes = read_axes(arguments),
+                       .fio = arguments.fio,
+                       .seed = arguments.seed,
+                       .passes = arguments.passes,
+                       .seconds = arguments.seconds},
+                      json);
 }
 
 }  // namespace

@@ -1,16 +1,14 @@
 // farvec bench memory: what this machine's memory gives to random cache lines.
-#include <algorithm>
 #include <memory>
 #include <string>
 
 #include "base/command_line.h"
 #include "base/error.h"
 #include "base/quantity.h"
-#include "cli/bench/bench_memory_report.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/report/machine.h"
-#include "cli/report/measurement.h"
+#include "measure/bench/memory_bench.h"
+#include "measure/report/measurement.h"
 #include "search/core/pinned_threads.h"
 
 namespace farvec::cli {
@@ -29,103 +27,47 @@ struct MemoryArguments {
 
 /// One and all, unless they are the same.
 std::vector<std::uint32_t> thread_counts(const std::string& text) {
-  if (!text.empty()) return split_numbers(text, "--threads");
-  const std::size_t all = split_words(search::allowed_processors(kMostThreads)).size();
+  if (!text.empty()) return measure::split_numbers(text, "--threads");
+  const std::size_t all =
+      measure::split_words(search::allowed_processors(measure::kMostThreads)).size();
   std::vector<std::uint32_t> counts{1};
   if (all > 1) counts.push_back(static_cast<std::uint32_t>(all));
   return counts;
 }
 
-std::uint32_t most_of(const std::vector<std::uint32_t>& values) {
-  return *std::max_element(values.begin(), values.end());
-}
-
-MemoryAxes read_axes(const MemoryArguments& arguments) {
-  MemoryAxes axes;
-  for (const std::string& word : split_words(arguments.pages)) {
-    axes.pages.push_back(parse_pages(word));
+measure::MemoryAxes read_axes(const MemoryArguments& arguments) {
+  measure::MemoryAxes axes;
+  for (const std::string& word : measure::split_words(arguments.pages)) {
+    axes.pages.push_back(measure::parse_pages(word));
   }
-  for (const std::string& word : split_words(arguments.asks)) axes.asks.push_back(parse_ask(word));
+  for (const std::string& word : measure::split_words(arguments.asks))
+    axes.asks.push_back(measure::parse_ask(word));
   axes.threads = thread_counts(arguments.threads);
-  axes.inflights = split_numbers(arguments.inflights, "--inflight");
-  check_largest(axes.threads, kMostThreads, "--threads");
-  check_largest(axes.inflights, kMostLinesInFlight, "--inflight");
+  axes.inflights = measure::split_numbers(arguments.inflights, "--inflight");
+  measure::check_largest(axes.threads, measure::kMostThreads, "--threads");
+  measure::check_largest(axes.inflights, measure::kMostLinesInFlight, "--inflight");
   return axes;
 }
-
-class MemoryBench {
- public:
-  explicit MemoryBench(const MemoryArguments& arguments)
-      : arguments_(arguments), axes_(read_axes(arguments)), facts_{.machine = this_machine()} {
-    const std::size_t bytes =
-        arguments.bytes != 0 ? arguments.bytes : default_set_bytes(facts_.machine.l3_bytes);
-    facts_.set_bytes = LineOrder(bytes).count() * kCacheLineBytes;
-    facts_.pass_ms = arguments.pass_ms;
-    const std::uint64_t chains = std::uint64_t{most_of(axes_.threads)} * most_of(axes_.inflights);
-    if (chains > LineOrder(bytes).count()) {
-      throw Error("--bytes: {} hold fewer lines than the {} that --threads and --inflight ask for",
-                  facts_.set_bytes, chains);
-    }
-  }
-
-  /// Each kind of pages by itself, so that one working set is there at a time.
-  void run() {
-    print_memory_header(facts_.machine, facts_.set_bytes);
-    for (const Pages pages : axes_.pages) {
-      if (interrupted()) return;
-      MemoryAxes axes = axes_;
-      axes.pages = {pages};
-      measure(axes);
-    }
-  }
-
-  void report() const {
-    print_memory_summary(rows_);
-    JsonLines json(arguments_.json);
-    for (const MemoryRow& row : rows_) json.append(memory_json(facts_, row));
-    json.write();
-  }
-
- private:
-  void measure(const MemoryAxes& axes) {
-    const WorkingSet set(facts_.set_bytes, axes.pages.front());
-    std::vector<MemoryRow> rows;
-    for (const MemoryPoint& point : axes.points()) rows.push_back({point, set.huge_share()});
-    run_passes(arguments_.passes, [&] {
-      for (MemoryRow& row : rows) {
-        if (interrupted()) return;
-        row.lines_per_s.push_back(measure_lines(set, row.point, arguments_.pass_ms));
-      }
-    });
-    for (const MemoryRow& row : rows) {
-      if (row.lines_per_s.empty()) continue;  // interrupted
-      print_memory_row(row);
-      rows_.push_back(row);
-    }
-  }
-
-  const MemoryArguments& arguments_;
-  const MemoryAxes axes_;
-  MemoryFacts facts_;
-  std::vector<MemoryRow> rows_;
-};
 
 void bench_memory(const Command& command, const MemoryArguments& arguments) {
   if (arguments.passes == 0) throw Error("--passes must be at least 1");
   if (!(arguments.pass_ms > 0 && arguments.pass_ms <= 60'000)) {
     throw Error("--ms: {} is out of range: use more than 0, at most 60000", arguments.pass_ms);
   }
-  const std::size_t memory = memory_bytes();
+  const std::size_t memory = measure::memory_bytes();
   if (arguments.bytes > memory) {
     throw Error("--bytes: {} is more than the {} bytes of this machine's memory", arguments.bytes,
                 memory);
   }
-  if (command.was_given("--bytes")) (void)LineOrder(arguments.bytes);
-  (void)JsonLines(arguments.json);
-  MemoryBench bench(arguments);
+  if (command.was_given("--bytes")) (void)measure::LineOrder(arguments.bytes);
+  measure::JsonLines json(arguments.json);
+  const measure::MemoryBenchOptions options{.axes = read_axes(arguments),
+                                            .bytes = arguments.bytes,
+                                            .passes = arguments.passes,
+                                            .pass_ms = arguments.pass_ms,
+                                            .interrupted = interrupted};
   const InterruptGuard watch;
-  bench.run();
-  bench.report();
+  measure::bench_memory(options, json);
   if (interrupted()) throw Interrupted{};
 }
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "base/progress.h"
-#include "cli/ticker.h"
 #include "collection/build/build_watch.h"
+#include "measure/ticker.h"
 
 namespace farvec::cli {
 
@@ -24,7 +24,7 @@ class BackgroundWatch {
   std::uint64_t rows_ = 0;   ///< of the segment that is shown
   std::uint64_t shown_ = 0;  ///< of these
   std::optional<Progress> progress_;
-  Ticker ticker_;
+  measure::Ticker ticker_;
 };
 
 }  // namespace farvec::cli

@@ -12,14 +12,14 @@
 #include "cli/collection/collection_change.h"
 #include "cli/collection/collection_commands.h"
 #include "cli/interrupt.h"
-#include "cli/sweep/sweep_plan.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_set.h"
+#include "measure/report/row_range.h"
 
 namespace farvec::cli {
 namespace {
 
-using collection::Receipt;
+using changes::Receipt;
 
 struct InsertArguments : ChangeArguments {
   std::string data;
@@ -42,31 +42,26 @@ std::vector<std::uint64_t> numbered(std::uint64_t first, std::size_t count) {
 Receipt insert_rows(ChangedCollection& collection, const VectorView& rows,
                     std::span<const std::uint64_t> ids, bool quiet) {
   Progress progress("inserts", rows.count, quiet);
-  Receipt all;
-  const std::size_t most = collection.batch_rows();
-  for (std::size_t next = 0; next < rows.count && !interrupted(); next += most) {
-    const VectorView part = rows.part(next, std::min(most, rows.count - next));
-    count_change(all, [&](Receipt& receipt) {
-      collection.insert(part, ids.subspan(next, part.count), receipt);
-    });
-    progress.advance(part.count);
-  }
-  return all;
+  changes::Batches batches = collection.batches();
+  batches.advanced = [&progress](std::uint64_t inserted) { progress.advance(inserted); };
+  return receipt_of([&](Receipt& receipt) {
+    changes::insert_all(collection.changes(), rows, ids, batches, receipt);
+  });
 }
 
 void insert(const InsertArguments& arguments) {
   const InterruptGuard watch;
   const dataset::VectorSet file = dataset::load(arguments.data);
-  const RowRange range = parse_range(arguments.range, file.count(), "--range");
+  const measure::RowRange range = measure::parse_range(arguments.range, file.count(), "--range");
   if (arguments.first_id > std::numeric_limits<std::uint64_t>::max() - file.count()) {
     throw Error("--first-id {}: the last row's id would have more than 64 bits",
                 arguments.first_id);
   }
-  const VectorView rows = rows_in(file.view(), range);
+  const VectorView rows = measure::rows_in(file.view(), range);
   const std::vector<std::uint64_t> ids =
       numbered(arguments.first_id + range.begin, range.end - range.begin);
   Change change(arguments);
-  change.collection().check(rows, ids);
+  change.collection().changes().check(rows, ids);
   Receipt receipt;
   if (arguments.import) {
     change.watched([&] { receipt = change.collection().import(rows, ids); });
@@ -84,7 +79,7 @@ class IdsToDelete {
       throw Error("give one of --ids and --range");
     }
     if (arguments.ids.empty()) {
-      range_ = parse_id_range(arguments.range, std::numeric_limits<std::size_t>::max());
+      range_ = measure::parse_id_range(arguments.range, std::numeric_limits<std::size_t>::max());
       return;
     }
     file_ = dataset::read_groundtruth(arguments.ids);
@@ -105,20 +100,20 @@ class IdsToDelete {
   }
 
  private:
-  RowRange range_;
+  measure::RowRange range_;
   dataset::GroundTruth file_;
 };
 
 Receipt erase_ids(ChangedCollection& collection, IdsToDelete ids, bool quiet) {
   Progress progress("deletes", ids.count(), quiet);
-  Receipt all;
-  while (!interrupted()) {
-    const std::vector<std::uint64_t> part = ids.take(collection.batch_ids());
-    if (part.empty()) break;
-    count_change(all, [&](Receipt& receipt) { collection.erase(part, receipt); });
-    progress.advance(part.size());
-  }
-  return all;
+  return receipt_of([&](Receipt& receipt) {
+    for (;;) {
+      const std::vector<std::uint64_t> part = ids.take(collection.changes().row_shape().batch_ids);
+      if (part.empty()) return;
+      changes::erase_all(collection.changes(), part, collection.batches(), receipt);
+      progress.advance(part.size());
+    }
+  });
 }
 
 void erase(const DeleteArguments& arguments) {
@@ -131,9 +126,9 @@ void erase(const DeleteArguments& arguments) {
 void compact(const ChangeArguments& arguments) {
   const InterruptGuard watch;
   Change change(arguments);
-  change.watched([&] { change.collection().compact(); });
+  change.watched([&] { (void)change.collection().changes().compact(interrupted); });
   Receipt receipt;
-  receipt.done = change.collection().now().at("vectors").get<std::uint64_t>();
+  receipt.done = change.collection().changes().now().at("vectors").get<std::uint64_t>();
   change.report("compacted", receipt);
 }
 

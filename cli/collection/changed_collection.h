@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 
 #include "base/types.h"
+#include "changes/batches.h"
 #include "cli/collection/collection_options.h"
 #include "client/remote_node.h"
 #include "collection/build/build_watch.h"
@@ -22,34 +22,23 @@ class ChangedCollection {
  public:
   virtual ~ChangedCollection() = default;
 
-  /// Rows of one insert().
-  virtual std::size_t batch_rows() const = 0;
-  /// Ids of one erase().
-  virtual std::size_t batch_ids() const = 0;
-  /// Of all rows, before the first is inserted: throws as collection::Collection::check().
-  virtual void check(const VectorView& rows, std::span<const std::uint64_t> ids) const = 0;
-  /// `receipt`, which is empty, has what is in, also when it throws. What failed may be done again.
-  virtual void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                      collection::Receipt& receipt) = 0;
-  virtual void erase(std::span<const std::uint64_t> ids, collection::Receipt& receipt) = 0;
+  virtual changes::Changing& changes() = 0;
+  /// How a command inserts and deletes; it is told of Ctrl-C.
+  virtual changes::Batches batches() const = 0;
   /// All rows become one segment, past the log.
-  virtual collection::Receipt import(const VectorView& rows,
-                                     std::span<const std::uint64_t> ids) = 0;
-  /// Returns when everything is one segment, or the command is interrupted.
-  virtual void compact() = 0;
+  virtual changes::Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids) = 0;
   /// Returns when the background has done what changes asked of it, where it ends with this
   /// process.
   virtual void settle() {}
   /// The segment that is being made, of several any; no rows: none is, or it cannot be seen. From
   /// any thread; throws nothing.
   virtual collection::BuildProgress making() const noexcept = 0;
-  /// As state_json().
-  virtual nlohmann::ordered_json now() const = 0;
 };
 
 /// In this process, which is the collection's one writer until it is destroyed.
 std::unique_ptr<ChangedCollection> open_collection(const std::string& folder,
-                                                   const CollectionWrite& write, bool quiet);
+                                                   const measure::CollectionWrite& write,
+                                                   bool quiet);
 
 struct RemoteCollectionOptions {
   client::NodeAccess node;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/error.h"
+#include "changes/batches.h"
 #include "cli/collection/collection_options.h"
 #include "cli/interrupt.h"
 #include "collection/search/collection_part.h"
@@ -13,14 +13,12 @@
 namespace farvec::cli {
 namespace {
 
-/// A step waits so long for segments to be built.
-constexpr double kStepUs = 3600e6;
-/// Between two looks at an interrupt.
-constexpr std::size_t kStepRows = 1024;
+/// A batch of a step waits an hour for segments to be built.
+const changes::Batches kStep{.patience = {.interrupted = interrupted}, .batch_us = 3600e6};
 
 collection::CollectionAccess access_of(const ChangingCollectionOptions& options) {
   collection::CollectionAccess access =
-      write_access({.durability = options.durability, .build_threads = options.threads});
+      measure::write_access({.durability = options.durability, .build_threads = options.threads});
   access.segments = collection::SegmentAccess::on(options.tier);
   access.segments.threads = options.threads;
   access.segments.shape.cores = options.threads;
@@ -30,10 +28,6 @@ collection::CollectionAccess access_of(const ChangingCollectionOptions& options)
   access.segments.shape.probe = options.probe;
   access.link = true;
   return access;
-}
-
-void require_ok(const Status& status) {
-  if (!status.ok()) throw Error("{} ({})", status.message(), to_string(status.code()));
 }
 
 }  // namespace
@@ -55,8 +49,8 @@ ChangingCollection::~ChangingCollection() {
   if (!options_.keep) std::filesystem::remove_all(options_.folder, ignored);
 }
 
-std::unique_ptr<ChangingIndex> ChangingCollection::rebuilt(const VectorView& rows,
-                                                           std::span<const NodeId> ids) const {
+std::unique_ptr<measure::ChangingIndex> ChangingCollection::rebuilt(
+    const VectorView& rows, std::span<const NodeId> ids) const {
   ChangingCollectionOptions options = options_;
   options.folder += ".rebuilt";
   options.keep = false;
@@ -68,18 +62,14 @@ std::unique_ptr<ChangingIndex> ChangingCollection::rebuilt(const VectorView& row
 void ChangingCollection::insert(const VectorView& rows, std::span<const NodeId> ids) {
   const std::vector<std::uint64_t> wide(ids.begin(), ids.end());
   collection_->check(rows, wide);
-  for (std::size_t next = 0; next < rows.count && !interrupted(); next += kStepRows) {
-    const VectorView part = rows.part(next, std::min(kStepRows, rows.count - next));
-    collection::Receipt receipt;
-    require_ok(collection_->insert(part, std::span(wide).subspan(next, part.count),
-                                   now_ticks() + us_to_ticks(kStepUs), receipt));
-  }
+  changes::Receipt receipt;
+  changes::insert_all(*collection_, rows, wide, kStep, receipt);
 }
 
 void ChangingCollection::erase(std::span<const NodeId> ids) {
   const std::vector<std::uint64_t> wide(ids.begin(), ids.end());
-  collection::Receipt receipt;
-  require_ok(collection_->erase(wide, now_ticks() + us_to_ticks(kStepUs), receipt));
+  changes::Receipt receipt;
+  changes::erase_all(*collection_, wide, kStep, receipt);
 }
 
 search::SearchChoice ChangingCollection::choice() const {
@@ -100,7 +90,7 @@ void ChangingCollection::search(const VectorView& queries, dataset::GroundTruth&
   latency_us.insert(latency_us.end(), outcome.latency_us.begin(), outcome.latency_us.end());
 }
 
-DiskBytes ChangingCollection::disk_bytes() const {
+measure::DiskBytes ChangingCollection::disk_bytes() const {
   return {.read = 0, .written = collection_->state().written_bytes};
 }
 
@@ -112,7 +102,7 @@ nlohmann::ordered_json ChangingCollection::describe() const {
   nlohmann::ordered_json json = collection::shape_json(collection_->shape());
   json["segments"] = json["kind"];
   json["kind"] = "collection";
-  json["now"] = collection::state_json(*collection_->view(), collection_->state());
+  json["now"] = collection_->now();
   const bool graph = options_.shape.options.kind == layout::IndexKind::graph;
   json["tier"] = options_.tier;
   json["search_" + std::string(graph ? "list" : "probe")] = search::size_of(choice());

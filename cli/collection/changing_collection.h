@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/runbook/changing_index.h"
 #include "collection/write/collection.h"
 #include "layout/collection/collection_manifest.h"
+#include "measure/runbook/changing_index.h"
 #include "search/core/search_core.h"
 
 namespace farvec::cli {
@@ -25,7 +25,7 @@ struct ChangingCollectionOptions {
   bool keep = true;           ///< the folder, behind the object
 };
 
-class ChangingCollection final : public ChangingIndex {
+class ChangingCollection final : public measure::ChangingIndex {
  public:
   /// An empty collection in a new folder. Throws Error.
   explicit ChangingCollection(const ChangingCollectionOptions& options);
@@ -35,10 +35,10 @@ class ChangingCollection final : public ChangingIndex {
   void erase(std::span<const NodeId> ids) override;
   void search(const VectorView& queries, dataset::GroundTruth& results,
               std::vector<float>& latency_us) override;
-  std::unique_ptr<ChangingIndex> rebuilt(const VectorView& rows,
-                                         std::span<const NodeId> ids) const override;
+  std::unique_ptr<measure::ChangingIndex> rebuilt(const VectorView& rows,
+                                                  std::span<const NodeId> ids) const override;
   /// Written: what the log and finished segments have taken. Records are read into memory once.
-  DiskBytes disk_bytes() const override;
+  measure::DiskBytes disk_bytes() const override;
   std::uint64_t stored_bytes() const override;
   nlohmann::ordered_json describe() const override;
 

@@ -8,13 +8,13 @@
 #include "base/option_rules.h"
 #include "cli/collection/background_watch.h"
 #include "cli/interrupt.h"
-#include "cli/report/json_text.h"
+#include "measure/report/json_text.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {
 namespace {
 
-using collection::Receipt;
+using changes::Receipt;
 
 std::unique_ptr<ChangedCollection> open(const ChangeArguments& arguments) {
   if (!arguments.folder.empty()) {
@@ -23,13 +23,6 @@ std::unique_ptr<ChangedCollection> open(const ChangeArguments& arguments) {
   RemoteCollectionOptions remote = arguments.remote;
   remote.deadline = std::chrono::milliseconds(arguments.deadline_ms);
   return connect_to_collection(remote);
-}
-
-void add(Receipt& sum, const Receipt& part) {
-  if (part.version != 0) sum.version = part.version;
-  sum.done += part.done;
-  sum.replaced += part.replaced;
-  sum.missing += part.missing;
 }
 
 std::uint64_t number(const nlohmann::ordered_json& now, const char* field) {
@@ -84,15 +77,16 @@ void add_change_options(Command& command, ChangeArguments& a) {
   command.add_flag("--json", a.json, "Report as one JSON object");
 }
 
-void count_change(Receipt& all, const std::function<void(Receipt&)>& change) {
-  Receipt part;
+Receipt receipt_of(const std::function<void(Receipt&)>& change) {
+  Receipt receipt;
   try {
-    change(part);
+    change(receipt);
+  } catch (const WorkInterrupted&) {
+    // The report says that the command was interrupted.
   } catch (const Error& error) {
-    add(all, part);
-    throw Error("{}; {} changes went in before", error.what(), all.done);
+    throw Error("{}; {} changes went in before", error.what(), receipt.done);
   }
-  add(all, part);
+  return receipt;
 }
 
 Change::Change(const ChangeArguments& arguments)
@@ -106,7 +100,7 @@ void Change::watched(const std::function<void()>& work) {
 void Change::report(const char* what, const Receipt& receipt) {
   const auto changed = Clock::now();
   if (!interrupted()) watched([this] { collection_->settle(); });
-  const nlohmann::ordered_json now = collection_->now();
+  const nlohmann::ordered_json now = collection_->changes().now();
   const double seconds = std::chrono::duration<double>(changed - start_).count();
   const double settle = std::chrono::duration<double>(Clock::now() - changed).count();
   nlohmann::ordered_json json{{"collection", name()},         {what, receipt.done},
@@ -114,7 +108,7 @@ void Change::report(const char* what, const Receipt& receipt) {
                               {"seconds", seconds},           {"settle_seconds", settle},
                               {"version", receipt.version},   {"now", now}};
   if (arguments_.json) {
-    fmt::print("{}\n", json_text(json));
+    fmt::print("{}\n", measure::json_text(json));
   } else {
     fmt::print("{} {}", what, text_of(receipt, seconds));
     if (!arguments_.folder.empty()) fmt::print("; segments took {:.2f} s more", settle);

@@ -14,7 +14,7 @@ namespace farvec::cli {
 
 struct ChangeArguments {
   std::string folder;
-  CollectionWrite write;
+  measure::CollectionWrite write;
   RemoteCollectionOptions remote;
   std::uint32_t deadline_ms = 10'000;
   bool quiet = false;
@@ -25,10 +25,9 @@ void add_change_options(Command& command, ChangeArguments& arguments);
 /// Throws Error for options that do not go together, naming one.
 void check_change_options(const Command& command, const ChangeArguments& arguments);
 
-/// Adds what a change has done to `all`. Where it throws Error, the one that is thrown here tells
-/// how much went in before.
-void count_change(collection::Receipt& all,
-                  const std::function<void(collection::Receipt&)>& change);
+/// What `change` has done, which an interruption ends early. Where it throws Error, the one that is
+/// thrown here tells how much went in before.
+changes::Receipt receipt_of(const std::function<void(changes::Receipt&)>& change);
 
 /// A collection that is being changed, and the report behind.
 class Change {
@@ -42,7 +41,7 @@ class Change {
   void watched(const std::function<void()>& work);
   /// Once the background has done what the change asked of it. Throws Interrupted behind the report
   /// of a command that was.
-  void report(const char* what, const collection::Receipt& receipt);
+  void report(const char* what, const changes::Receipt& receipt);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/option_rules.h"
-#include "base/parallel.h"
 #include "cli/index/code_bits_option.h"
 #include "graph/usual_degree.h"
 #include "indexing/code_bits.h"
@@ -15,7 +14,7 @@
 
 namespace farvec::cli {
 
-void add_write_options(Command& command, CollectionWrite& write) {
+void add_write_options(Command& command, measure::CollectionWrite& write) {
   command.add_option("--durability", write.durability, wal::durability_help("the command ends"))
       .show_default();
   command
@@ -27,20 +26,6 @@ void add_write_options(Command& command, CollectionWrite& write) {
                   "Of the disk, that merges read and write together; 0: as many as they can")
       .size()
       .show_default();
-}
-
-collection::CollectionAccess write_access(const CollectionWrite& write) {
-  wal::LogOptions log;
-  wal::parse_durability(write.durability, log);
-  collection::CollectionAccess access;
-  access.segments = collection::SegmentAccess::on("dram");
-  access.segments.threads = write.build_threads;
-  access.durability = log.durability;
-  access.interval_us = log.interval_us;
-  access.build_threads = resolve_threads(write.build_threads);
-  access.merge_threads = access.build_threads;
-  access.merge_bytes_per_s = static_cast<double>(write.merge_bytes_per_s);
-  return access;
 }
 
 void add_cluster_segment_options(Command& command, layout::ClusterSegmentOptions& clusters,

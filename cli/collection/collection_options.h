@@ -10,19 +10,11 @@
 #include "collection/write/collection.h"
 #include "collection/write/facts.h"
 #include "layout/collection/collection_manifest.h"
+#include "measure/runbook/collection_write.h"
 
 namespace farvec::cli {
 
-/// How a command changes a collection.
-struct CollectionWrite {
-  std::string durability = "commit";
-  unsigned build_threads = 0;  ///< and as many that merge
-  std::uint64_t merge_bytes_per_s = 0;
-};
-
-void add_write_options(Command& command, CollectionWrite& write);
-/// Throws Error naming the option.
-collection::CollectionAccess write_access(const CollectionWrite& write);
+void add_write_options(Command& command, measure::CollectionWrite& write);
 
 /// Of an empty collection: what its segments are made with.
 struct CollectionShape {

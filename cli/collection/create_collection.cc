@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
-#include "cli/report/json_text.h"
 #include "dataset/vector_file.h"
+#include "measure/report/json_text.h"
 
 namespace farvec::cli {
 namespace {
@@ -36,7 +36,7 @@ void create(const Command& command, CreateArguments arguments) {
   if (arguments.json) {
     nlohmann::ordered_json json{{"collection", arguments.folder}};
     json.update(collection::shape_json(manifest));
-    fmt::print("{}\n", json_text(json));
+    fmt::print("{}\n", measure::json_text(json));
   } else {
     fmt::print("{}: an empty collection of {} x {}, {}\n", arguments.folder, manifest.dimension,
                to_string(manifest.source_type), to_string(manifest.metric));

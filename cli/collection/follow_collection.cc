@@ -11,9 +11,9 @@
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
 #include "cli/interrupt.h"
-#include "cli/report/json_text.h"
-#include "cli/report/table.h"
 #include "collection/read/collection_follower.h"
+#include "measure/report/json_text.h"
+#include "measure/report/table.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {
@@ -28,20 +28,21 @@ struct FollowArguments {
   bool json = false;
 };
 
-constexpr std::array<Column, 7> kFollowColumns{{{"version", 14},
-                                                {"vectors", 12},
-                                                {"fresh", 10},
-                                                {"segments", 10},
-                                                {"out", 10},
-                                                {"stale ms", 10},
-                                                {"switches", 10}}};
+constexpr std::array<measure::Column, 7> kFollowColumns{{{"version", 14},
+                                                         {"vectors", 12},
+                                                         {"fresh", 10},
+                                                         {"segments", 10},
+                                                         {"out", 10},
+                                                         {"stale ms", 10},
+                                                         {"switches", 10}}};
 
 void print_sight(const collection::View& view, const collection::FollowState& state) {
   const collection::ViewSize size = size_of(view);
-  print_row(kFollowColumns,
-            {std::to_string(view.version), std::to_string(size.live), std::to_string(size.fresh),
-             std::to_string(view.segments.size()), std::to_string(size.out),
-             fmt::format("{:.1f}", state.stale_us / 1e3), std::to_string(state.switches)});
+  measure::print_row(
+      kFollowColumns,
+      {std::to_string(view.version), std::to_string(size.live), std::to_string(size.fresh),
+       std::to_string(view.segments.size()), std::to_string(size.out),
+       fmt::format("{:.1f}", state.stale_us / 1e3), std::to_string(state.switches)});
   if (!state.failure.empty()) fmt::print(stderr, "does not follow: {}\n", state.failure);
 }
 
@@ -65,12 +66,12 @@ void follow(const Command& command, const FollowArguments& arguments) {
   const Ticks begin = now_ticks();
   const Ticks every = us_to_ticks(arguments.every_s * 1e6);
   const Ticks span = us_to_ticks(arguments.seconds * 1e6);
-  if (!arguments.json) print_header(kFollowColumns);
+  if (!arguments.json) measure::print_header(kFollowColumns);
   for (Ticks due = begin; span == 0 || due <= begin + span; due += every) {
     if (!sleep_until(due)) return;
     const collection::ViewPointer view = follower.view();
     if (arguments.json) {
-      fmt::print("{}\n", json_text(sight_json(*view, follower.state())));
+      fmt::print("{}\n", measure::json_text(sight_json(*view, follower.state())));
     } else {
       print_sight(*view, follower.state());
     }

@@ -15,11 +15,6 @@
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
-#include "cli/report/json_text.h"
-#include "cli/report/machine.h"
-#include "cli/report/measurement.h"
-#include "cli/report/statistics.h"
-#include "cli/report/table.h"
 #include "collection/read/collection_reader.h"
 #include "collection/search/collection_part.h"
 #include "dataset/groundtruth.h"
@@ -27,6 +22,11 @@
 #include "dataset/vector_set.h"
 #include "indexing/source.h"
 #include "layout/collection/collection_manifest.h"
+#include "measure/report/json_text.h"
+#include "measure/report/machine.h"
+#include "measure/report/measurement.h"
+#include "measure/report/statistics.h"
+#include "measure/report/table.h"
 #include "rpc/tls_flags.h"
 #include "search/core/batch_search.h"
 #include "search/core/search_shape.h"
@@ -58,7 +58,7 @@ struct SearchArguments {
 constexpr unsigned kMostResults = 1u << 20;
 
 /// The first one is of what the kind of the segments is searched with.
-constexpr std::array<Column, 8> columns_of(layout::IndexKind kind) {
+constexpr std::array<measure::Column, 8> columns_of(layout::IndexKind kind) {
   const bool graph = kind == layout::IndexKind::graph;
   return {{{graph ? "list" : "probe", 6},
            {"recall", 8},
@@ -76,12 +76,12 @@ std::vector<search::SearchChoice> choices_of(const SearchArguments& arguments,
   std::vector<search::SearchChoice> choices;
   switch (kind) {
     case layout::IndexKind::graph:
-      for (const auto list : split_numbers(arguments.lists, "--list", arguments.k)) {
+      for (const auto list : measure::split_numbers(arguments.lists, "--list", arguments.k)) {
         choices.push_back(search::GraphChoice{.list = list, .width = arguments.width});
       }
       break;
     case layout::IndexKind::cluster:
-      for (const auto clusters : split_numbers(arguments.probes, "--probe")) {
+      for (const auto clusters : measure::split_numbers(arguments.probes, "--probe")) {
         choices.push_back(search::ProbeChoice{.clusters = clusters});
       }
       break;
@@ -140,7 +140,7 @@ class Measurement {
   nlohmann::ordered_json row(const search::SearchChoice& choice, const std::vector<double>& rates,
                              search::BatchOutcome& outcome,
                              const dataset::GroundTruth& found) const {
-    const Summary summary(rates);
+    const measure::Summary summary(rates);
     const auto queries = static_cast<double>(queries_.count());
     const auto& totals = outcome.totals;
     nlohmann::ordered_json row{{"tier", tier_}, {"k", arguments_.k}};
@@ -153,8 +153,8 @@ class Measurement {
         {"qps", summary.median},
         {"qps_least", summary.least},
         {"qps_most", summary.most},
-        {"p50_us", percentile(outcome.latency_us, 0.5)},
-        {"p99_us", percentile(outcome.latency_us, 0.99)},
+        {"p50_us", measure::percentile(outcome.latency_us, 0.5)},
+        {"p99_us", measure::percentile(outcome.latency_us, 0.99)},
         {"hops_per_query", static_cast<double>(totals.hops) / queries},
         {"reads_per_query", static_cast<double>(totals.reads) / queries},
         {"distances_per_query", static_cast<double>(totals.distances) / queries},
@@ -182,11 +182,12 @@ void print(const nlohmann::ordered_json& row, layout::IndexKind kind) {
     return fmt::format("{:.{}f}", row.at(name).get<double>(), digits);
   };
   const auto columns = columns_of(kind);
-  print_row(columns, {std::to_string(row.at(std::string(columns[0].title)).get<std::uint32_t>()),
-                      row.contains("recall") ? number("recall", 4) : "-", number("qps", 0),
-                      number("p50_us", 0), number("p99_us", 0), number("reads_per_query", 1),
-                      number("distances_per_query", 1),
-                      fmt::format("{:.1f}", row.at("bytes_per_query").get<double>() / 1e3)});
+  measure::print_row(
+      columns,
+      {std::to_string(row.at(std::string(columns[0].title)).get<std::uint32_t>()),
+       row.contains("recall") ? number("recall", 4) : "-", number("qps", 0), number("p50_us", 0),
+       number("p99_us", 0), number("reads_per_query", 1), number("distances_per_query", 1),
+       fmt::format("{:.1f}", row.at("bytes_per_query").get<double>() / 1e3)});
 }
 
 void search(const Command& command, const SearchArguments& arguments) {
@@ -198,7 +199,7 @@ void search(const Command& command, const SearchArguments& arguments) {
                                                  {"--width", graph, "collections of graphs"},
                                                  {"--probe", !graph, "collections of clusters"}});
   const std::vector<search::SearchChoice> choices = choices_of(arguments, kind);
-  JsonLines lines(arguments.json);
+  measure::JsonLines lines(arguments.json);
   collection::SegmentAccess& access = place.access;
   access.shape.cores = arguments.threads;
   access.shape.slots = arguments.slots;
@@ -216,14 +217,14 @@ void search(const Command& command, const SearchArguments& arguments) {
   fmt::print("{} vectors, {} of them fresh, in {} segments; {}\n",
              view.at("vectors").get<std::uint64_t>(),
              view.at("memtable_vectors").get<std::uint64_t>(),
-             view.at("segments").get<std::uint64_t>(), host_description());
-  print_header(columns_of(kind));
+             view.at("segments").get<std::uint64_t>(), measure::host_description());
+  measure::print_header(columns_of(kind));
   for (const search::SearchChoice& choice : choices) {
     nlohmann::ordered_json row = measurement.measure(choice);
     print(row, kind);
     row["collection"] = view;
-    row["host"] = host_description();
-    lines.append(json_text(row));
+    row["host"] = measure::host_description();
+    lines.append(measure::json_text(row));
   }
   lines.write();
 }

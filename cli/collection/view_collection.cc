@@ -13,9 +13,9 @@
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
-#include "cli/report/json_text.h"
-#include "cli/report/table.h"
 #include "collection/read/collection_reader.h"
+#include "measure/report/json_text.h"
+#include "measure/report/table.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {
@@ -47,25 +47,27 @@ nlohmann::ordered_json segment_json(const View::Bulk& bulk) {
 }
 
 void print_segments(const View& view) {
-  constexpr std::array<Column, 4> kSegmentColumns{
+  constexpr std::array<measure::Column, 4> kSegmentColumns{
       {{"segment", 12}, {"rows", 12}, {"out", 12}, {"bytes", 16}}};
-  print_header(kSegmentColumns);
+  measure::print_header(kSegmentColumns);
   for (const View::Bulk& bulk : view.segments) {
-    print_row(kSegmentColumns,
-              {std::to_string(bulk.segment->number()), std::to_string(bulk.segment->rows()),
-               std::to_string(bulk.out->count()), std::to_string(bulk.segment->file_bytes())});
+    measure::print_row(
+        kSegmentColumns,
+        {std::to_string(bulk.segment->number()), std::to_string(bulk.segment->rows()),
+         std::to_string(bulk.out->count()), std::to_string(bulk.segment->file_bytes())});
   }
 }
 
 void print_facts(const nlohmann::ordered_json& facts) {
-  for (const auto& [name, value] : facts.items()) fmt::print("{:<18} {}\n", name, json_text(value));
+  for (const auto& [name, value] : facts.items())
+    fmt::print("{:<18} {}\n", name, measure::json_text(value));
 }
 
 void inspect_remote(const ViewArguments& arguments) {
   nlohmann::ordered_json facts{{"collection", arguments.remote.node.address}};
-  facts.update(connect_to_collection(arguments.remote)->now());
+  facts.update(connect_to_collection(arguments.remote)->changes().now());
   if (arguments.json) {
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
   } else {
     print_facts(facts);
   }
@@ -91,7 +93,7 @@ void inspect(const Command& command, const ViewArguments& arguments) {
   facts["log"] = collection::recovery_json(reader.recovery());
   if (arguments.json) {
     for (const View::Bulk& bulk : view.segments) facts["parts"].push_back(segment_json(bulk));
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
     return;
   }
   print_facts(facts);
@@ -141,7 +143,7 @@ void report_sound(const ViewArguments& arguments, const CollectionReader& reader
     nlohmann::ordered_json facts{{"collection", arguments.place.collection}, {"sound", true}};
     facts.update(collection::view_json(view));
     facts["log"] = collection::recovery_json(reader.recovery());
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
   } else {
     fmt::print("{}: {} vectors in {} segments and {} changes of the log, all sound\n",
                arguments.place.collection, live, view.segments.size(), reader.recovery().changes);

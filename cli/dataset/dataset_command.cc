@@ -7,9 +7,9 @@
 #include "base/command_line.h"
 #include "cli/commands.h"
 #include "cli/dataset/dataset_commands.h"
-#include "cli/report/json_text.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_file.h"
+#include "measure/report/json_text.h"
 
 namespace farvec::cli {
 namespace {
@@ -48,11 +48,12 @@ void print_info(const InfoArguments& arguments) {
                          ? describe_groundtruth(arguments.path)
                          : describe_vectors(arguments.path);
   if (arguments.json) {
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
     return;
   }
   for (const auto& [key, value] : facts.items()) {
-    fmt::print("{:<13} {}\n", key, value.is_string() ? value.get<std::string>() : json_text(value));
+    fmt::print("{:<13} {}\n", key,
+               value.is_string() ? value.get<std::string>() : measure::json_text(value));
   }
 }
 

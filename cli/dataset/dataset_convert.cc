@@ -11,12 +11,12 @@
 #include "base/error.h"
 #include "cli/dataset/dataset_commands.h"
 #include "cli/dataset/faiss_vectors.h"
-#include "cli/report/json_text.h"
 #include "dataset/copy.h"
 #include "dataset/finite.h"
 #include "dataset/groundtruth.h"
 #include "dataset/row_selection.h"
 #include "distance/distance.h"
+#include "measure/report/json_text.h"
 
 namespace farvec::cli {
 namespace {
@@ -73,7 +73,7 @@ void copy(const CopyArguments& arguments, dataset::VectorReader& reader,
                                        {"dimension", info.dimension},
                                        {"type", to_string(type)},
                                        {"dropped", result.dropped}};
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
     return;
   }
   fmt::print("{}: {} rows of {} {}", arguments.out, result.rows, info.dimension, to_string(type));

@@ -7,9 +7,9 @@
 
 #include "base/command_line.h"
 #include "cli/dataset/dataset_commands.h"
-#include "cli/report/json_text.h"
 #include "dataset/brute_force.h"
 #include "dataset/groundtruth.h"
+#include "measure/report/json_text.h"
 #include "search/searchers/exact_distance.h"
 
 namespace farvec::cli {
@@ -39,7 +39,7 @@ void make_groundtruth(const Arguments& arguments) {
 void report_groundtruth(const std::string& out, const dataset::GroundTruth& truth, bool json) {
   if (json) {
     const nlohmann::ordered_json facts{{"out", out}, {"queries", truth.queries}, {"k", truth.k}};
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
     return;
   }
   fmt::print("{}: {} queries, {} neighbours\n", out, truth.queries, truth.k);

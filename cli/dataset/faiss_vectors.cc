@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/program.h"
+#include "measure/program.h"
 
 namespace farvec::cli {
 namespace {
@@ -71,7 +71,7 @@ FaissVectors::FaissVectors(const std::string& index, const std::string& beside)
     : path_(fmt::format("{}.{}.from-faiss.npy", beside, getpid())) {
   if (!std::filesystem::exists(index)) throw Error("{}: it is not there", index);
   const std::vector<std::string> command{interpreter(), "-c", kScript, index, path_};
-  const ProgramResult result = run_program(command, kMostHours * 3600e3);
+  const measure::ProgramResult result = measure::run_program(command, kMostHours * 3600e3);
   if (result.status == 0) return;
   std::error_code gone_already;
   std::filesystem::remove(path_, gone_already);

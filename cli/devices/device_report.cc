@@ -7,21 +7,21 @@
 #include <ctime>
 
 #include "cli/index/inspection.h"
-#include "cli/report/table.h"
 #include "layout/index/manifest.h"
+#include "measure/report/table.h"
 
 namespace farvec::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<Column, 7> kColumns{{{"device", 14},
-                                          {"kind", 10},
-                                          {"mode", 22},
-                                          {"bytes", 20},
-                                          {"align", 10},
-                                          {"node", 5},
-                                          {"health", 8}}};
+constexpr std::array<measure::Column, 7> kColumns{{{"device", 14},
+                                                   {"kind", 10},
+                                                   {"mode", 22},
+                                                   {"bytes", 20},
+                                                   {"align", 10},
+                                                   {"node", 5},
+                                                   {"health", 8}}};
 
 std::string number_or_dash(std::uint64_t value) {
   return value == 0 ? "-" : grouped(value);
@@ -104,14 +104,14 @@ Json to_json(const DeviceContents& contents) {
 }
 
 void print_devices_header() {
-  print_header(kColumns);
+  measure::print_header(kColumns);
 }
 
 void print_device(const device::FoundDevice& found) {
-  print_row(kColumns,
-            {found.name, device::to_string(found.kind), found.mode.empty() ? "-" : found.mode,
-             number_or_dash(found.bytes), number_or_dash(found.alignment),
-             found.numa_node ? std::to_string(*found.numa_node) : "-", health_words(found)});
+  measure::print_row(
+      kColumns, {found.name, device::to_string(found.kind), found.mode.empty() ? "-" : found.mode,
+                 number_or_dash(found.bytes), number_or_dash(found.alignment),
+                 found.numa_node ? std::to_string(*found.numa_node) : "-", health_words(found)});
 }
 
 void print_contents(const DeviceContents& contents) {

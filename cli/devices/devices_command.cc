@@ -15,9 +15,9 @@
 #include "cli/commands.h"
 #include "cli/devices/device_report.h"
 #include "cli/index/inspection.h"
-#include "cli/report/json_text.h"
 #include "device/pmem_memory.h"
 #include "device/stored_index.h"
+#include "measure/report/json_text.h"
 
 namespace farvec::cli {
 namespace {
@@ -63,7 +63,7 @@ void list_here(const DevicesArguments& arguments) {
     print_device(found);
     if (contents) print_contents(*contents);
   }
-  if (arguments.json) fmt::print("{}\n", json_text(all, 2));
+  if (arguments.json) fmt::print("{}\n", measure::json_text(all, 2));
 }
 
 /// Throws Error when one of them cannot be read: they were named.
@@ -81,7 +81,7 @@ void list_paths(const DevicesArguments& arguments) {
       print_contents(contents);
     }
   }
-  if (arguments.json) fmt::print("{}\n", json_text(all, 2));
+  if (arguments.json) fmt::print("{}\n", measure::json_text(all, 2));
   if (!problem.empty()) throw Error("{}", problem);
 }
 
@@ -105,7 +105,7 @@ void format(const DevicesArguments& arguments) {
     throw;
   }
   if (arguments.json) {
-    fmt::print("{}\n", json_text(to_json(look_into(arguments.path)), 2));
+    fmt::print("{}\n", measure::json_text(to_json(look_into(arguments.path)), 2));
     return;
   }
   fmt::print("{}\n", arguments.path);
@@ -126,7 +126,7 @@ void load(const DevicesArguments& arguments) {
     stored = device::store_index(store, index, arguments.node, arguments.name, options);
   }
   if (arguments.json) {
-    fmt::print("{}\n", json_text(to_json(look_into(arguments.path)), 2));
+    fmt::print("{}\n", measure::json_text(to_json(look_into(arguments.path)), 2));
   } else {
     fmt::print("{} lies on {}{}, {} bytes\n", index_name(stored->entry()), arguments.path,
                already ? " already" : "", grouped(stored->entry().taken_bytes()));
@@ -151,7 +151,7 @@ class Findings {
   void print(const std::string& damage) const {
     if (json_) {
       const Json all{{"indexes", indexes_}, {"damage", damage}};
-      fmt::print("{}\n", json_text(all, 2));
+      fmt::print("{}\n", measure::json_text(all, 2));
       return;
     }
     if (!damage.empty()) fmt::print("{}\n", damage);
@@ -226,7 +226,7 @@ void remove(const DevicesArguments& arguments) {
     throw Error("{} holds no '{}' of node {}; 'farvec devices list {}' names what lies there",
                 arguments.path, arguments.name, arguments.node, arguments.path);
   }
-  if (arguments.json) fmt::print("{}\n", json_text(removed, 2));
+  if (arguments.json) fmt::print("{}\n", measure::json_text(removed, 2));
 }
 
 Command add(Command& devices, const char* name, const char* help,

@@ -11,13 +11,13 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "cli/commands.h"
-#include "cli/hnsw/hnsw_report.h"
-#include "cli/hnsw/page_access.h"
+#include "cli/hnsw/page_options.h"
 #include "cli/interrupt.h"
-#include "cli/report/json_text.h"
-#include "cli/sweep/sweep_plan.h"
 #include "dataset/groundtruth.h"
 #include "indexing/order/insertion_order.h"
+#include "measure/report/json_text.h"
+#include "measure/report/row_range.h"
+#include "measure/sweep/pages/hnsw_report.h"
 
 namespace farvec::cli {
 namespace {
@@ -42,7 +42,7 @@ class Change {
  public:
   explicit Change(const ChangeArguments& arguments)
       : arguments_(arguments),
-        hnsw_(open_hnsw(arguments.index, arguments.access)),
+        hnsw_(measure::open_hnsw(arguments.index, arguments.access)),
         before_(hnsw_->store().counts()) {}
 
   PagedHnsw& hnsw() { return *hnsw_; }
@@ -60,12 +60,12 @@ class Change {
     const paged::HnswDescription now = hnsw_->describe();
     if (arguments_.json) {
       nlohmann::ordered_json facts{{"index", arguments_.index}};
-      facts.update(work_json(work, counts, now.page_bytes));
+      facts.update(measure::work_json(work, counts, now.page_bytes));
       facts.update(more);
       facts["graph"] = hnsw_json(now);
-      fmt::print("{}\n", json_text(facts));
+      fmt::print("{}\n", measure::json_text(facts));
     } else {
-      print_work(what, work, counts, now.page_bytes);
+      measure::print_work(what, work, counts, now.page_bytes);
       fmt::print("{} vectors and {} marked ones on {} pages\n", now.state.vertices,
                  now.state.marked, now.pages);
     }
@@ -80,9 +80,9 @@ class Change {
 
 /// The rows of the range, in the order asked for, by their numbers in the file.
 indexing::RowOrder ordered_rows(const ChangeArguments& arguments, const VectorView& all,
-                                const RowRange& range) {
+                                const measure::RowRange& range) {
   indexing::RowOrder order =
-      indexing::order_rows(rows_in(all, range), indexing::parse_order(arguments.order));
+      indexing::order_rows(measure::rows_in(all, range), indexing::parse_order(arguments.order));
   for (NodeId& row : order.rows) row += static_cast<NodeId>(range.begin);
   return order;
 }
@@ -90,8 +90,8 @@ indexing::RowOrder ordered_rows(const ChangeArguments& arguments, const VectorVi
 void insert(const ChangeArguments& arguments) {
   const InterruptGuard watch;
   Change change(arguments);
-  const dataset::VectorSet rows = stored_for(change.hnsw().config(), arguments.data);
-  const RowRange range = parse_range(arguments.range, rows.count(), "--range");
+  const dataset::VectorSet rows = measure::stored_for(change.hnsw().config(), arguments.data);
+  const measure::RowRange range = measure::parse_range(arguments.range, rows.count(), "--range");
   if (arguments.first_id + range.end > kInvalidNode) {
     throw Error("--first-id {}: ids up to {} are too large for 32 bits", arguments.first_id,
                 arguments.first_id + range.end - 1);
@@ -114,7 +114,7 @@ std::vector<NodeId> ids_to_delete(const ChangeArguments& arguments) {
     if (file.k == 1) return file.ids;
     throw Error("'{}' has rows of {} ids, a list of ids has rows of one", arguments.ids, file.k);
   }
-  const RowRange range = parse_id_range(arguments.range, kInvalidNode);
+  const measure::RowRange range = measure::parse_id_range(arguments.range, kInvalidNode);
   std::vector<NodeId> ids(range.end - range.begin);
   std::iota(ids.begin(), ids.end(), static_cast<NodeId>(range.begin));
   return ids;

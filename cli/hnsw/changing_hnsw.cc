@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "cli/hnsw/hnsw_report.h"
 #include "indexing/order/insertion_order.h"
 #include "indexing/source.h"
+#include "measure/sweep/pages/hnsw_report.h"
 #include "wal/durability_option.h"
 
 namespace farvec::cli {
@@ -57,7 +57,7 @@ void ChangingHnsw::search(const VectorView& queries, dataset::GroundTruth& resul
   latency_us.insert(latency_us.end(), answers.latency_us.begin(), answers.latency_us.end());
 }
 
-DiskBytes ChangingHnsw::disk_bytes() const {
+measure::DiskBytes ChangingHnsw::disk_bytes() const {
   const paged::StoreCounts counts = hnsw_->store().counts();
   return {counts.page_reads * options_.page_bytes,
           counts.page_writes * options_.page_bytes + counts.log_bytes};

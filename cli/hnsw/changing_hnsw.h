@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/hnsw/page_access.h"
-#include "cli/runbook/changing_index.h"
+#include "cli/hnsw/page_options.h"
+#include "measure/runbook/changing_index.h"
 #include "ssd_baseline/paged/graph/paged_hnsw.h"
 
 namespace farvec::cli {
@@ -22,7 +22,7 @@ struct ChangingHnswOptions {
   PageAccess access;
 };
 
-class ChangingHnsw final : public ChangingIndex {
+class ChangingHnsw final : public measure::ChangingIndex {
  public:
   /// An empty graph in a new folder. Throws Error.
   explicit ChangingHnsw(const ChangingHnswOptions& options);
@@ -31,7 +31,7 @@ class ChangingHnsw final : public ChangingIndex {
   void erase(std::span<const NodeId> ids) override;
   void search(const VectorView& queries, dataset::GroundTruth& results,
               std::vector<float>& latency_us) override;
-  DiskBytes disk_bytes() const override;
+  measure::DiskBytes disk_bytes() const override;
   std::uint64_t stored_bytes() const override;
   nlohmann::ordered_json describe() const override;
 

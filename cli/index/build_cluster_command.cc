@@ -18,11 +18,11 @@
 #include "cli/commands.h"
 #include "cli/index/build_input.h"
 #include "cli/index/code_bits_option.h"
-#include "cli/report/json_text.h"
 #include "dataset/mapped_vectors.h"
 #include "indexing/cluster_recipe.h"
 #include "indexing/code_bits.h"
 #include "indexing/source.h"
+#include "measure/report/json_text.h"
 #include "quantization/neighbor_codes.h"
 #include "search/core/queries.h"
 
@@ -89,7 +89,7 @@ void report(const ClusterArguments& arguments, const Output& output,
                                        {"amplification", amplification},
                                        {"peak_memory_bytes", peak_resident_bytes()},
                                        {"commit", commit()}};
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
     return;
   }
   fmt::print(

@@ -16,7 +16,6 @@
 #include "cli/index/build_input.h"
 #include "cli/index/code_bits_option.h"
 #include "cli/index/slotted_build.h"
-#include "cli/report/json_text.h"
 #include "graph/sparse_vertices.h"
 #include "graph/usual_degree.h"
 #include "graph/vamana_builder.h"
@@ -26,6 +25,7 @@
 #include "indexing/source.h"
 #include "indexing/steering_words.h"
 #include "layout/index/index_writer.h"
+#include "measure/report/json_text.h"
 #include "search/core/queries.h"
 
 namespace farvec::cli {
@@ -86,7 +86,7 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
       facts["affine_pairs"] = manifest.slotted().affine_pairs;
       facts["affine_pairs_together"] = manifest.slotted().affine_pairs_together;
     }
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
     return;
   }
   fmt::print(

@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/index/code_bits_option.h"
-#include "cli/report/json_text.h"
 #include "indexing/code_bits.h"
 #include "indexing/stored_graph.h"
 #include "layout/index/index_writer.h"
+#include "measure/report/json_text.h"
 
 namespace farvec::cli {
 namespace {
@@ -41,7 +41,7 @@ void report(const ConvertArguments& arguments, const layout::Manifest& manifest)
                                        {"code_bits", manifest.graph().build.code_bits},
                                        {"record_bytes", bytes},
                                        {"amplification", amplification}};
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
     return;
   }
   fmt::print("{}: {} vectors, {} layout, codes of {} bits, records {:.2f} times the data\n",

@@ -8,11 +8,11 @@
 
 #include "base/command_line.h"
 #include "cli/commands.h"
-#include "cli/hnsw/hnsw_inspection.h"
-#include "cli/hnsw/page_access.h"
+#include "cli/hnsw/page_options.h"
+#include "cli/index/hnsw_inspection.h"
 #include "cli/index/inspection.h"
-#include "cli/report/json_text.h"
 #include "layout/index/index_directory.h"
+#include "measure/report/json_text.h"
 
 namespace farvec::cli {
 namespace {
@@ -99,11 +99,11 @@ void print(const layout::IndexDirectory& index, const Inspection& own) {
 void print_json(const layout::IndexDirectory& index, const Inspection& own, bool verified) {
   Json json = common_json(index, verified);
   own.add_json(json);
-  fmt::print("{}\n", json_text(json));
+  fmt::print("{}\n", measure::json_text(json));
 }
 
 void inspect(const InspectArguments& arguments) {
-  if (is_hnsw(arguments.directory)) {
+  if (paged::is_hnsw(arguments.directory)) {
     return inspect_hnsw(arguments.directory, {arguments.json, arguments.verify, arguments.quiet});
   }
   const auto index = layout::IndexDirectory::open(arguments.directory);

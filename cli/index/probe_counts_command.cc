@@ -13,8 +13,8 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/report/json_text.h"
 #include "collection/nodes/probing_nodes.h"
+#include "measure/report/json_text.h"
 #include "rpc/tls_flags.h"
 #include "search/searchers/probe_counts.h"
 
@@ -50,7 +50,7 @@ void write_counts(const ProbeCountsArguments& arguments) {
                                        {"clusters", sum.counts.size()},
                                        {"probes", probes},
                                        {"out", arguments.out}};
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
     return;
   }
   fmt::print("{}: {} probes of {} clusters by {} compute node{}\n", arguments.out, probes,

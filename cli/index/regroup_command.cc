@@ -12,11 +12,11 @@
 #include "base/parallel.h"
 #include "base/version.h"
 #include "cli/commands.h"
-#include "cli/report/json_text.h"
 #include "indexing/cluster_recipe.h"
 #include "indexing/regroup_recipe.h"
 #include "indexing/stored_clusters.h"
 #include "layout/index/index_directory.h"
+#include "measure/report/json_text.h"
 #include "quantization/neighbor_codes.h"
 #include "search/searchers/probe_counts.h"
 
@@ -47,7 +47,7 @@ void report(const RegroupArguments& arguments, const layout::Manifest& manifest,
                                        {"request_cut", outcome.cut()},
                                        {"peak_memory_bytes", peak_resident_bytes()},
                                        {"commit", commit()}};
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
     return;
   }
   fmt::print(

@@ -10,9 +10,9 @@
 #include "base/option_rules.h"
 #include "base/quantity.h"
 #include "cli/commands.h"
-#include "cli/report/json_text.h"
 #include "layout/index/index_directory.h"
 #include "layout/index/index_writer.h"
+#include "measure/report/json_text.h"
 
 namespace farvec::cli {
 namespace {
@@ -47,7 +47,7 @@ void print(const Manifest& manifest, const PlaceArguments& arguments) {
     for (std::uint32_t node = 0; node < manifest.memory_nodes(); ++node) {
       json["node_bytes"].push_back(manifest.node_bytes(node));
     }
-    fmt::print("{}\n", json_text(json));
+    fmt::print("{}\n", measure::json_text(json));
     return;
   }
   fmt::print("{}: {} memory nodes, {} copies of each of {} extents of records\n",

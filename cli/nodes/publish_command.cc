@@ -12,8 +12,8 @@
 #include "base/progress.h"
 #include "base/version.h"
 #include "cli/commands.h"
-#include "cli/report/json_text.h"
-#include "cli/ticker.h"
+#include "measure/report/json_text.h"
+#include "measure/ticker.h"
 #include "rpc/channel.h"
 #include "rpc/load_index.h"
 #include "rpc/memory_node.grpc.pb.h"
@@ -57,7 +57,7 @@ class LoadWatch {
   const std::string label_;
   std::uint64_t shown_ = 0;
   std::optional<Progress> progress_;
-  Ticker ticker_;
+  measure::Ticker ticker_;
 };
 
 node_v1::LoadResponse load(const rpc::Address& address, const PublishArguments& arguments,
@@ -92,7 +92,7 @@ void publish(const PublishArguments& arguments) {
   if (!arguments.json) return;
   const nlohmann::ordered_json facts{
       {"index", arguments.index}, {"memory_nodes", nodes}, {"commit", commit()}};
-  fmt::print("{}\n", json_text(facts));
+  fmt::print("{}\n", measure::json_text(facts));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "base/command_line.h"
 #include "cli/commands.h"
 #include "cli/nodes/asked_node.h"
-#include "cli/report/json_text.h"
+#include "measure/report/json_text.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {
@@ -28,7 +28,7 @@ void print_status(const StatusArguments& arguments) {
   const NodeStatus status = std::visit(
       [&](const auto& answers) { return status_of(arguments.address, answers); },
       AskedNode(arguments.address, rpc::load_tls(arguments.tls)).ask(arguments.timeout_seconds));
-  fmt::print("{}\n", arguments.json ? json_text(status.facts) : status.text);
+  fmt::print("{}\n", arguments.json ? measure::json_text(status.facts) : status.text);
   std::fflush(stdout);
   if (!status.serving) throw ExitStatus{kDoesNotServe};
 }

@@ -17,7 +17,7 @@
 #include "cli/nodes/asked_node.h"
 #include "cli/nodes/recent_latency.h"
 #include "cli/nodes/top_view.h"
-#include "cli/report/json_text.h"
+#include "measure/report/json_text.h"
 #include "rpc/address.h"
 #include "rpc/tls_flags.h"
 
@@ -135,7 +135,7 @@ std::vector<Sight> look(std::vector<AskedNode>& nodes, double patience_s) {
 
 void show(const TopArguments& arguments, const std::vector<Json>& nodes) {
   if (arguments.json) {
-    for (const Json& node : nodes) fmt::print("{}\n", json_text(node));
+    for (const Json& node : nodes) fmt::print("{}\n", measure::json_text(node));
   } else {
     if (isatty(STDOUT_FILENO) == 1) fmt::print("\x1b[H\x1b[2J");  // from the corner, on nothing
     fmt::print("{}", top_view(nodes, terminal_columns()));

@@ -1,7 +1,6 @@
 // farvec runbook: a streaming runbook on an index that changes.
 #include <fmt/format.h>
 
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,14 +17,12 @@
 #include "cli/commands.h"
 #include "cli/hnsw/changing_hnsw.h"
 #include "cli/interrupt.h"
-#include "cli/report/json_text.h"
-#include "cli/report/machine.h"
-#include "cli/report/measurement.h"
-#include "cli/report/table.h"
-#include "cli/runbook/runbook_run.h"
 #include "dataset/vector_set.h"
 #include "distance/distance.h"
 #include "graph/usual_degree.h"
+#include "measure/report/json_text.h"
+#include "measure/report/measurement.h"
+#include "measure/runbook/runbook_report.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::cli {
@@ -51,83 +48,6 @@ struct RunbookArguments {
   std::uint32_t rebuild_every = 0;
   bool keep = false;
 };
-
-constexpr std::array<Column, 9> kStepColumns{{{"step", 5},
-                                              {"operation", 9},
-                                              {"vectors", 10},
-                                              {"rate/s", 10},
-                                              {"recall", 7},
-                                              {"p50 us", 9},
-                                              {"p99 us", 9},
-                                              {"read MB", 10},
-                                              {"written MB", 10}}};
-
-nlohmann::ordered_json step_json(const StepOutcome& outcome) {
-  nlohmann::ordered_json json{
-      {"step", outcome.step.number},         {"operation", to_string(outcome.step.kind)},
-      {"operations", outcome.operations},    {"live", outcome.live},
-      {"seconds", outcome.seconds},          {"per_second", outcome.rate()},
-      {"read_bytes", outcome.disk.read},     {"written_bytes", outcome.disk.written},
-      {"stored_bytes", outcome.stored_bytes}};
-  if (outcome.step.kind == StepKind::search) {
-    json["recall"] = outcome.recall;
-    json["p50_us"] = outcome.p50_us;
-    json["p99_us"] = outcome.p99_us;
-  }
-  if (outcome.rebuilt) {
-    json["rebuilt"] = {{"recall", outcome.rebuilt->recall},
-                       {"build_seconds", outcome.rebuilt->build_seconds},
-                       {"per_second", outcome.rebuilt->searches_per_s}};
-  }
-  return json;
-}
-
-void print_step(const StepOutcome& outcome) {
-  const bool searched = outcome.step.kind == StepKind::search;
-  const auto of_search = [searched](std::string text) { return searched ? std::move(text) : "-"; };
-  print_row(kStepColumns,
-            {std::to_string(outcome.step.number), std::string(to_string(outcome.step.kind)),
-             std::to_string(outcome.live), fmt::format("{:.0f}", outcome.rate()),
-             of_search(fmt::format("{:.4f}", outcome.recall)),
-             of_search(fmt::format("{:.0f}", outcome.p50_us)),
-             of_search(fmt::format("{:.0f}", outcome.p99_us)),
-             fmt::format("{:.1f}", static_cast<double>(outcome.disk.read) / 1e6),
-             fmt::format("{:.1f}", static_cast<double>(outcome.disk.written) / 1e6)});
-}
-
-/// Rate of all steps of a kind together.
-double rate_of(const std::vector<StepOutcome>& steps, StepKind kind) {
-  double operations = 0;
-  double seconds = 0;
-  for (const StepOutcome& outcome : steps) {
-    if (outcome.step.kind != kind) continue;
-    operations += static_cast<double>(outcome.operations);
-    seconds += outcome.seconds;
-  }
-  return seconds > 0 ? operations / seconds : 0;
-}
-
-nlohmann::ordered_json summary_json(const RunbookArguments& arguments, const Runbook& runbook,
-                                    const std::vector<StepOutcome>& steps,
-                                    const ChangingIndex& index) {
-  DiskBytes total;
-  for (const StepOutcome& outcome : steps) {
-    total.read += outcome.disk.read;
-    total.written += outcome.disk.written;
-  }
-  return {{"runbook", arguments.runbook},
-          {"dataset", runbook.dataset},
-          {"steps", steps.size()},
-          {"k", arguments.k},
-          {"mean_recall", mean_recall(steps)},
-          {"inserts_per_second", rate_of(steps, StepKind::insert)},
-          {"deletes_per_second", rate_of(steps, StepKind::erase)},
-          {"searches_per_second", rate_of(steps, StepKind::search)},
-          {"read_bytes", total.read},
-          {"written_bytes", total.written},
-          {"index", index.describe()},
-          {"host", host_description()}};
-}
 
 /// The folder of the index, made for the run and removed behind it unless it is to stay.
 class IndexFolder {
@@ -186,8 +106,9 @@ ChangingCollectionOptions collection_options(const RunbookArguments& arguments,
   return options;
 }
 
-std::unique_ptr<ChangingIndex> make_index(const RunbookArguments& arguments, const VectorView& data,
-                                          std::uint64_t most_live) {
+std::unique_ptr<measure::ChangingIndex> make_index(const RunbookArguments& arguments,
+                                                   const VectorView& data,
+                                                   std::uint64_t most_live) {
   if (arguments.kind == "hnsw") {
     return std::make_unique<ChangingHnsw>(hnsw_options(arguments, data, most_live));
   }
@@ -219,11 +140,13 @@ void check_options(const Command& command, const RunbookArguments& arguments) {
 }
 
 /// What was measured before an interrupt is written all the same.
-std::vector<StepOutcome> run_steps(const Runbook& runbook, const TruthInput& input,
-                                   ChangingIndex& index, const RunOptions& options,
-                                   const JsonLines& lines) {
+std::vector<measure::StepOutcome> run_steps(const measure::Runbook& runbook,
+                                            const measure::TruthInput& input,
+                                            measure::ChangingIndex& index,
+                                            const measure::RunOptions& options,
+                                            const measure::JsonLines& lines) {
   try {
-    return run_runbook(runbook, input, index, options);
+    return measure::run_runbook(runbook, input, index, options);
   } catch (...) {
     lines.write();
     throw;
@@ -232,7 +155,7 @@ std::vector<StepOutcome> run_steps(const Runbook& runbook, const TruthInput& inp
 
 void run(const Command& command, const RunbookArguments& arguments) {
   check_options(command, arguments);
-  const Runbook runbook = read_runbook(arguments.runbook, arguments.dataset);
+  const measure::Runbook runbook = measure::read_runbook(arguments.runbook, arguments.dataset);
   const Metric metric = parse_metric(arguments.metric);
   const dataset::VectorSet data = dataset::load(arguments.data, {.metric = metric});
   const dataset::VectorSet queries = dataset::load(arguments.queries, {.metric = metric});
@@ -240,30 +163,34 @@ void run(const Command& command, const RunbookArguments& arguments) {
     throw Error("'{}' and '{}' hold vectors of different dimensions or types", arguments.data,
                 arguments.queries);
   }
-  const std::uint64_t most_live = check_runbook(runbook, data.count(), arguments.k);
-  JsonLines lines(arguments.json);
+  const std::uint64_t most_live = measure::check_runbook(runbook, data.count(), arguments.k);
+  measure::JsonLines lines(arguments.json);
   const IndexFolder folder(arguments.hnsw.folder, arguments.keep);
   const InterruptGuard watch;
   const auto index = make_index(arguments, data.view(), most_live);
-  const TruthInput input{.data = data.view(),
-                         .queries = queries.view(),
-                         .metric = metric,
-                         .k = arguments.k,
-                         .folder = arguments.truth,
-                         .quiet = true};
-  print_header(kStepColumns);
-  const auto told = [&](const StepOutcome& outcome) {
-    print_step(outcome);
-    lines.append(json_text(step_json(outcome)));
+  const measure::TruthInput input{.data = data.view(),
+                                  .queries = queries.view(),
+                                  .metric = metric,
+                                  .k = arguments.k,
+                                  .folder = arguments.truth,
+                                  .quiet = true};
+  measure::print_step_header();
+  const auto told = [&](const measure::StepOutcome& outcome) {
+    measure::print_step(outcome);
+    lines.append(measure::json_text(measure::step_json(outcome)));
   };
-  const std::vector<StepOutcome> steps = run_steps(
-      runbook, input, *index, {.told = told, .rebuild_every = arguments.rebuild_every}, lines);
-  const nlohmann::ordered_json summary = summary_json(arguments, runbook, steps, *index);
-  lines.append(json_text(summary));
+  const std::vector<measure::StepOutcome> steps = run_steps(
+      runbook, input, *index,
+      {.told = told, .rebuild_every = arguments.rebuild_every, .interrupted = interrupted}, lines);
+  const nlohmann::ordered_json summary =
+      measure::summary_json({arguments.runbook, runbook.dataset, arguments.k}, steps, *index);
+  lines.append(measure::json_text(summary));
   lines.write();
   fmt::print("mean recall@{} {:.4f}; {:.0f} inserts, {:.0f} deletes, {:.0f} searches a second\n",
-             arguments.k, mean_recall(steps), rate_of(steps, StepKind::insert),
-             rate_of(steps, StepKind::erase), rate_of(steps, StepKind::search));
+             arguments.k, measure::mean_recall(steps),
+             measure::rate_of(steps, measure::StepKind::insert),
+             measure::rate_of(steps, measure::StepKind::erase),
+             measure::rate_of(steps, measure::StepKind::search));
 }
 
 void add_graph_options(Command& command, RunbookArguments& a) {

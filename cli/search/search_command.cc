@@ -12,12 +12,12 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/commands.h"
-#include "cli/report/json_text.h"
-#include "cli/report/measurement.h"
-#include "cli/search/disk_choices.h"
 #include "cli/search/search_rules.h"
 #include "client/remote_search.h"
 #include "dataset/recall.h"
+#include "measure/report/json_text.h"
+#include "measure/report/measurement.h"
+#include "measure/sweep/disk_choices.h"
 #include "rpc/tls_flags.h"
 #include "search/core/asked_search.h"
 #include "search/core/batch_search.h"
@@ -40,7 +40,7 @@ struct SearchArguments {
   search::AskedSearch parameters;
   std::string slots = "auto";
   unsigned threads = 0;
-  DiskArguments disk;
+  search::DiskArguments disk;
   std::uint32_t deadline_ms = 10'000;
   std::uint32_t retries = 0;
   bool json = false;
@@ -71,7 +71,7 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
                                  {"incomplete", report.incomplete}};
     if (report.recall >= 0) facts["recall"] = report.recall;
     if (!arguments.out.empty()) facts["out"] = arguments.out;
-    fmt::print("{}\n", json_text(facts));
+    fmt::print("{}\n", measure::json_text(facts));
     return;
   }
   fmt::print("{} queries in {:.3f} s ({:.0f} per second)", report.queries, report.seconds, qps);
@@ -85,7 +85,7 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
 
 /// 0 for "auto".
 std::uint32_t one_slots(const std::string& text) {
-  const auto slots = split_slots(text);
+  const auto slots = measure::split_slots(text);
   if (slots.size() > 1) throw Error("--slots: give one number; `farvec sweep` compares several");
   return slots.front();
 }
@@ -111,7 +111,8 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
                             .list = arguments.parameters.list,
                             .width = arguments.parameters.width,
                             .probe = arguments.parameters.probing.clusters};
-  if (spec->traits().disk) shape.disk = one_disk_choice(arguments.disk, directory.manifest());
+  if (spec->traits().disk)
+    shape.disk = measure::one_disk_choice(arguments.disk, directory.manifest());
   shape.disk = search::resolve_rerank(shape.disk, directory.manifest(), shape.k, shape.list);
   report.exact = search::has_exact_distances(directory.manifest(), *shape.disk.rerank);
   if (slots == 0) shape.slots = tier.choose_slots(shape, queries.view(), batch);

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/command_line.h"
-#include "cli/search/disk_choices.h"
 #include "rpc/tls_flags.h"
+#include "search/core/disk_options.h"
 
 namespace farvec::cli {
 
@@ -33,7 +33,7 @@ struct SweepArguments {
   bool overwrite = false;
   std::string buffers = "10%,50%";
   std::uint32_t min_complete = 6;
-  DiskArguments disk;
+  search::DiskArguments disk;
   std::uint32_t k = 10;
   std::uint32_t passes = 5;
   double pass_ms = 300;

@@ -12,14 +12,14 @@ namespace farvec::collection {
 namespace {
 
 /// Between two questions whether who waits gives up.
-constexpr auto kGiveUpPause = std::chrono::milliseconds(20);
+constexpr auto kInterruptionPause = std::chrono::milliseconds(20);
 
 }  // namespace
 
 /// False when `give_up` ended it. Throws Error when an attempt of one of the workers that begins
 /// from now on fails.
 bool Collection::wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
-                            const GiveUp& give_up) {
+                            const Interruption& give_up) {
   std::vector<std::pair<const BackgroundWorker*, std::uint64_t>> asked;
   for (BackgroundWorker* worker : workers) asked.emplace_back(worker, worker->ask());
   work_.notify_all();
@@ -39,7 +39,7 @@ bool Collection::wait_until(Lock& lock, Workers workers, const std::function<boo
       return give_up();
     }();
     if (given_up && !over()) return false;
-    progress_.wait_for(lock, kGiveUpPause, over);
+    progress_.wait_for(lock, kInterruptionPause, over);
   }
   if (done()) return true;
   const BackgroundWorker* const worker = failed();
@@ -79,7 +79,7 @@ Receipt Collection::import(const VectorView& rows, std::span<const std::uint64_t
   return receipt;
 }
 
-bool Collection::flush(const GiveUp& give_up) {
+bool Collection::flush(const Interruption& give_up) {
   Lock lock(mutex_);
   const auto may_freeze = [&] {
     return !contents_.holds_rows() || contents_.frozen() < access_.most_frozen;
@@ -97,7 +97,7 @@ bool Collection::flush(const GiveUp& give_up) {
   return wait_until(lock, {&builder_}, saved, give_up);
 }
 
-bool Collection::compact(const GiveUp& give_up) {
+bool Collection::compact(const Interruption& give_up) {
   if (!flush(give_up)) return false;
   Lock lock(mutex_);
   // Segments that inserts make meanwhile are not waited for.

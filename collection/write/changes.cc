@@ -49,7 +49,7 @@ std::uint64_t Collection::fewest_unlinked() const {
   return kUnlinkedList * measured_place_rows(shape_.dimension * element_bytes(shape_.stored_type));
 }
 
-std::size_t Collection::batch_rows() const {
+std::size_t Collection::record_rows() const {
   return std::min<std::size_t>(
       layout::changes_per_record(shape_.dimension * element_bytes(shape_.stored_type)),
       shape_.options.memtable_rows);
@@ -175,13 +175,27 @@ Status Collection::refused(const Status& status, wal::Position end) const {
   return durable.ok() ? status : durable;
 }
 
-Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                          Ticks deadline, Receipt& receipt) {
+void Collection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                        const changes::Patience& patience, Receipt& receipt) {
+  Receipt here;
+  Status status;
+  try {
+    status = insert_until(rows, ids, patience.until, here);
+  } catch (...) {
+    receipt += here;
+    throw;
+  }
+  receipt += here;
+  require_done(status);
+}
+
+Status Collection::insert_until(const VectorView& rows, std::span<const std::uint64_t> ids,
+                                Ticks deadline, Receipt& receipt) {
   wal::Position end = 0;
   Status status;
   try {
     while (status.ok() && receipt.done < rows.count) {
-      const std::size_t count = std::min(rows.count - receipt.done, batch_rows());
+      const std::size_t count = std::min(rows.count - receipt.done, record_rows());
       const Result<wal::Position> inserted = insert_part(
           rows.part(receipt.done, count), ids.subspan(receipt.done, count), deadline, receipt);
       status = inserted.status();
@@ -220,6 +234,11 @@ Result<wal::Position> Collection::insert_part(const VectorView& part,
   return appended;
 }
 
+void Collection::require_done(const Status& status) const {
+  if (!status.ok()) throw changes::Refusal(status.code(), reason(status));
+}
+
+/// Where there is no room because segments cannot be built, it is why they cannot.
 std::string Collection::reason(const Status& status) const {
   const std::string_view said = status.message();
   if (said != kNoRoom.message()) return std::string(said);
@@ -231,7 +250,16 @@ std::string Collection::reason(const Status& status) const {
       builder_.failure);
 }
 
-Status Collection::erase(std::span<const std::uint64_t> ids, Ticks deadline, Receipt& receipt) {
+void Collection::erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
+                       Receipt& receipt) {
+  Receipt here;
+  const Status status = erase_until(ids, patience.until, here);
+  receipt += here;
+  require_done(status);
+}
+
+Status Collection::erase_until(std::span<const std::uint64_t> ids, Ticks deadline,
+                               Receipt& receipt) {
   const std::vector<std::uint64_t> different = different_ids(ids);
   receipt.missing += ids.size() - different.size();
   wal::Position end = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "base/check.h"
@@ -9,6 +10,7 @@
 #include "base/file_names.h"
 #include "base/progress.h"
 #include "collection/state/replay.h"
+#include "collection/write/facts.h"
 #include "distance/distance.h"
 #include "wal/segment_files.h"
 
@@ -17,6 +19,9 @@ namespace {
 
 /// Rows that get() finds between two looks at whether anybody waits for them.
 constexpr std::size_t kRowsBetweenLooks = 256;
+/// Rows of an insert, and ids of an erase, between two looks at an interruption.
+constexpr std::size_t kBatchRows = 4096;
+constexpr std::size_t kBatchIds = std::size_t{1} << 16;
 constexpr std::uint64_t kEveryVersion = ~std::uint64_t{0};
 
 wal::LogOptions log_options(const std::filesystem::path& folder, const CollectionAccess& access) {
@@ -129,10 +134,24 @@ std::vector<std::shared_ptr<Memtable>> Collection::memtables() const {
   return contents_.memtables();
 }
 
-Result<FoundRows> Collection::get(std::span<const std::uint64_t> ids, Ticks deadline,
-                                  const GiveUp& give_up) const {
-  const auto look = [&give_up] {
-    if (give_up && give_up()) throw WorkInterrupted();
+changes::RowShape Collection::row_shape() const {
+  return {.type = shape_.source_type,
+          .stored_type = shape_.stored_type,
+          .dimension = shape_.dimension,
+          .metric = shape_.metric,
+          .batch_rows = kBatchRows,
+          .batch_ids = kBatchIds,
+          .batch_gets = std::numeric_limits<std::size_t>::max()};
+}
+
+nlohmann::ordered_json Collection::now() const {
+  return state_json(*view(), state());
+}
+
+FoundRows Collection::get(std::span<const std::uint64_t> ids,
+                          const changes::Patience& patience) const {
+  const auto look = [&patience] {
+    if (patience.interrupted && patience.interrupted()) throw WorkInterrupted();
   };
   std::vector<std::optional<Contents::Place>> places;
   places.reserve(ids.size());
@@ -159,7 +178,7 @@ Result<FoundRows> Collection::get(std::span<const std::uint64_t> ids, Ticks dead
       continue;
     }
     const SegmentRows& rows = view->segments[place->part].segment->stored_rows();
-    if (Status status = rows.read(place->row, row, deadline); !status.ok()) return status;
+    require_done(rows.read(place->row, row, patience.until));
   }
   return result;
 }

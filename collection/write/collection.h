@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/types.h"
+#include "changes/changing.h"
 #include "collection/build/build_watch.h"
 #include "collection/build/segment_builder.h"
 #include "collection/memtable/memtable_linker.h"
@@ -64,20 +65,8 @@ struct CollectionAccess {
   std::uint64_t most_log_bytes = std::uint64_t{1} << 30;
 };
 
-/// What a change did.
-struct Receipt {
-  std::uint64_t version = 0;   ///< of the last change
-  std::uint64_t done = 0;      ///< rows inserted, or ids that were there and are erased
-  std::uint64_t replaced = 0;  ///< of the rows inserted: their ids were there
-  std::uint64_t missing = 0;   ///< ids to erase that were not there
-};
-
-/// Rows that were asked for by their ids.
-struct FoundRows {
-  std::uint64_t version = 0;    ///< of the last change that is in them
-  std::vector<bool> found;      ///< of every id
-  std::vector<std::byte> rows;  ///< of those that were found, packed, in stored form
-};
+using changes::FoundRows;
+using changes::Receipt;
 
 /// What a writer has besides its view.
 struct WriterState {
@@ -96,13 +85,9 @@ struct WriterState {
   std::string failure;
 };
 
-/// Asked from time to time, without any lock, by who waits for the background: true ends the wait,
-/// and the work goes on.
-using GiveUp = std::function<bool()>;
-
 /// One process changes a collection; its threads may call everything at any time. What a call has
 /// done is in the next view() and is durable as `durability` says.
-class Collection {
+class Collection final : public changes::Changing {
  public:
   /// Makes an empty one. Throws Error when the folder is there and not empty, and StatusError
   /// (invalid_argument) naming an option that makes no sense as `spell` has it; then nothing is
@@ -114,7 +99,7 @@ class Collection {
   /// another process has it open, naming the file when something is damaged.
   Collection(const std::filesystem::path& folder, const CollectionAccess& access);
   /// Stops the background at once: what is fresh stays in the log.
-  ~Collection();
+  ~Collection() override;
   Collection(const Collection&) = delete;
   Collection& operator=(const Collection&) = delete;
 
@@ -123,44 +108,43 @@ class Collection {
   ViewPointer view() const { return contents_.current(); }
   WriterState state() const;
 
-  /// Rows of an insert that is in as a whole or not at all.
-  std::size_t batch_rows() const;
+  changes::RowShape row_shape() const override;
+  nlohmann::ordered_json now() const override;
+  /// An insert of this many rows is in as a whole or not at all.
+  std::size_t record_rows() const;
   /// Throws Error naming the row when rows of the source type have another type or dimension, hold
   /// NaN or infinity, are too long (kMostSquaredLength) or not as many as ids, or an id comes
   /// twice.
-  void check(const VectorView& rows, std::span<const std::uint64_t> ids) const;
-  /// Rows of the source type that check() accepts; those whose ids are there are replaced. Rows and
-  /// ids are copied and the copies checked again, as another thread of the caller may change them:
-  /// throws StatusError (invalid_argument) for a row, numbered from `done` on. Waits
-  /// until `deadline` for room while segments are built, and, in a process that searches, links
-  /// rows itself while too many are not: then resource_exhausted. Who waits goes in the order in
-  /// which they came, whatever they bring. Of a batch that fails the first
-  /// `done` are in; unavailable when the log has ended, which they may not have reached. A batch of
-  /// up to batch_rows(), which are 1 MiB and fit a memtable, is in as a whole or not at all, also
-  /// after a kill.
-  Status insert(const VectorView& rows, std::span<const std::uint64_t> ids, Ticks deadline,
-                Receipt& receipt);
-  /// What to tell whoever a change refused with `status`: where there is no room because segments
-  /// cannot be built, why they cannot.
-  std::string reason(const Status& status) const;
-  /// As insert(), past the log and the memtables: all rows become one segment, which is durable
-  /// when it returns. For many rows. Throws Error: then none of them is in, or all are where only
-  /// the manifest could not be written, and they are durable when a later one is.
+  void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override;
+  /// Inserts rows of the source type that check() accepts, and replaces those whose ids are there.
+  /// Rows and ids are copied and the copies are checked again, since another thread of the caller
+  /// may change them: throws Refusal (invalid_argument) for a row, numbered from `done` on. Waits
+  /// for room while segments are built, and, in a process that searches, links rows itself while
+  /// too many are not: then resource_exhausted. Callers go in the order in which they came,
+  /// whatever they bring. When it throws, the first `done` rows are in; unavailable means that the
+  /// log has ended, which they may not have reached. A batch of up to record_rows(), which are 1
+  /// MiB and fit a memtable, is in as a whole or not at all, also after a kill.
+  void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+              const changes::Patience& patience, Receipt& receipt) override;
+  /// Inserts past the log and the memtables: all rows become one segment, which is durable when it
+  /// returns. For many rows. Throws Error: then none of them is in, or all are where only the
+  /// manifest could not be written, and they are durable when a later one is.
   Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids);
   /// Ids that are not there are counted, and so are those that come again in one call.
-  Status erase(std::span<const std::uint64_t> ids, Ticks deadline, Receipt& receipt);
+  void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
+             Receipt& receipt) override;
 
-  /// Rows of one moment, in the order of the ids. Reads those of segments from their files, until
-  /// `deadline`: deadline_exceeded. Throws Error naming the file of one that cannot be read or is
-  /// damaged, and WorkInterrupted when `give_up`, which is asked between rows, does.
-  Result<FoundRows> get(std::span<const std::uint64_t> ids, Ticks deadline,
-                        const GiveUp& give_up = {}) const;
+  /// Reads rows of segments from their files: throws Refusal (deadline_exceeded) when its time is
+  /// over, and Error naming the file of a row that cannot be read or is damaged. Looks at the
+  /// interruption between rows.
+  FoundRows get(std::span<const std::uint64_t> ids,
+                const changes::Patience& patience) const override;
 
-  /// Returns true when all that was inserted before lies in segments, false when `give_up` did
-  /// first. Waits for no merge. Throws Error when it fails.
-  bool flush(const GiveUp& give_up = {});
+  /// All that was inserted before is in segments when it returns true. Waits for no merge. Throws
+  /// Error when it fails.
+  bool flush(const Interruption& give_up = {}) override;
   /// flush(), and all segments of that moment are one, without the rows that are out.
-  bool compact(const GiveUp& give_up = {});
+  bool compact(const Interruption& give_up = {}) override;
   /// Returns when the background has nothing to do. Throws Error when something fails there.
   void settle();
 
@@ -184,6 +168,11 @@ class Collection {
   Status said_of_log(const Status& status) const;
   Status wait_for_log(wal::Position end, Ticks deadline) const;
   Status refused(const Status& status, wal::Position end) const;
+  Status insert_until(const VectorView& rows, std::span<const std::uint64_t> ids, Ticks deadline,
+                      Receipt& receipt);
+  Status erase_until(std::span<const std::uint64_t> ids, Ticks deadline, Receipt& receipt);
+  void require_done(const Status& status) const;
+  std::string reason(const Status& status) const;
   Result<wal::Position> insert_part(const VectorView& part, std::span<const std::uint64_t> ids,
                                     Ticks deadline, Receipt& receipt);
 
@@ -210,7 +199,7 @@ class Collection {
   bool log_is_long() const;
   using Workers = std::initializer_list<BackgroundWorker*>;
   bool wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
-                  const GiveUp& give_up = {});
+                  const Interruption& give_up = {});
   std::string background_failure() const;
 
   const std::filesystem::path folder_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "changes/changing.h"
 #include "compute_node/collection/change_request.h"
 #include "compute_node/service/call.h"
 #include "layout/collection/change_record.h"
@@ -14,8 +15,8 @@ namespace farvec::compute_node {
 namespace {
 
 namespace wire = collection::v1;
+using changes::Receipt;
 using collection::Collection;
-using collection::Receipt;
 
 /// An answer goes out before its deadline by a fifth of the time, but not by more than this.
 constexpr double kMostMarginUs = 200e3;
@@ -46,17 +47,31 @@ Outcome refused(ChangeRefusal why, const std::string& message) {
   return {rpc::to_grpc(StatusCode::resource_exhausted, message), why};
 }
 
-Outcome outcome_of(const Status& status, const std::string& reason) {
-  if (status.ok()) return {};
-  const bool full = status.code() == StatusCode::resource_exhausted;
-  return {rpc::to_grpc(status.code(), reason), full ? ChangeRefusal::no_room : ChangeRefusal::none};
+Outcome outcome_of(const changes::Refusal& refusal) {
+  const bool full = refusal.code == StatusCode::resource_exhausted;
+  return {rpc::to_grpc(refusal.code, refusal.reason),
+          full ? ChangeRefusal::no_room : ChangeRefusal::none};
+}
+
+/// How a change ended; `tell` answers with what it has done, also where it was refused.
+template <typename Change, typename Tell>
+Outcome outcome_of_change(const Change& change, const Tell& tell) {
+  Receipt receipt;
+  Outcome outcome;
+  try {
+    change(receipt);
+  } catch (const changes::Refusal& refusal) {
+    outcome = outcome_of(refusal);
+  }
+  tell(receipt);
+  return outcome;
 }
 
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
   counter.fetch_add(more, std::memory_order_relaxed);
 }
 
-void tell_rows(const collection::FoundRows& found, wire::GetResponse& out) {
+void tell_rows(const changes::FoundRows& found, wire::GetResponse& out) {
   out.mutable_found()->Add(found.found.begin(), found.found.end());
   out.mutable_rows()->assign(reinterpret_cast<const char*>(found.rows.data()), found.rows.size());
   out.set_version(found.version);
@@ -145,17 +160,20 @@ grpc::ServerUnaryReactor* CollectionService::Insert(grpc::CallbackServerContext*
   return run(*context, changes_, request->ByteSizeLong(),
              [this, request, response](Collection& collection, const CollectionCall& call) {
                const layout::CollectionManifest& shape = collection.shape();
-               const std::string wrong = check_insert(*request, shape, collection.batch_rows());
+               const std::string wrong = check_insert(*request, shape, collection.record_rows());
                if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
-               Receipt receipt;
-               const Status status = collection.insert(rows_of(*request, shape), ids_of(*request),
-                                                       change_by(call), receipt);
-               add(counters_.inserted, receipt.done);
-               add(counters_.replaced, receipt.replaced);
-               response->set_done(receipt.done);
-               response->set_replaced(receipt.replaced);
-               response->set_version(receipt.version);
-               return outcome_of(status, collection.reason(status));
+               return outcome_of_change(
+                   [&](Receipt& receipt) {
+                     collection.insert(rows_of(*request, shape), ids_of(*request),
+                                       {.until = change_by(call)}, receipt);
+                   },
+                   [&](const Receipt& receipt) {
+                     add(counters_.inserted, receipt.done);
+                     add(counters_.replaced, receipt.replaced);
+                     response->set_done(receipt.done);
+                     response->set_replaced(receipt.replaced);
+                     response->set_version(receipt.version);
+                   });
              });
 }
 
@@ -166,13 +184,16 @@ grpc::ServerUnaryReactor* CollectionService::Delete(grpc::CallbackServerContext*
              [this, request, response](Collection& collection, const CollectionCall& call) {
                const std::string wrong = check_ids(ids_of(*request), layout::changes_per_record(0));
                if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
-               Receipt receipt;
-               const Status status = collection.erase(ids_of(*request), change_by(call), receipt);
-               add(counters_.deleted, receipt.done);
-               response->set_done(receipt.done);
-               response->set_missing(receipt.missing);
-               response->set_version(receipt.version);
-               return outcome_of(status, collection.reason(status));
+               return outcome_of_change(
+                   [&](Receipt& receipt) {
+                     collection.erase(ids_of(*request), {.until = change_by(call)}, receipt);
+                   },
+                   [&](const Receipt& receipt) {
+                     add(counters_.deleted, receipt.done);
+                     response->set_done(receipt.done);
+                     response->set_missing(receipt.missing);
+                     response->set_version(receipt.version);
+                   });
              });
 }
 
@@ -181,12 +202,13 @@ grpc::ServerUnaryReactor* CollectionService::Get(grpc::CallbackServerContext* co
                                                  wire::GetResponse* response) {
   return run(*context, reads_, request->ByteSizeLong(),
              [request, response](const Collection& collection, const CollectionCall& call) {
-               const std::string wrong = check_ids(ids_of(*request), collection.batch_rows());
+               const std::string wrong = check_ids(ids_of(*request), collection.record_rows());
                if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
                try {
-                 const auto found = collection.get(ids_of(*request), call.answer_by());
-                 if (!found.ok()) return outcome_of(found.status(), found.status().message());
-                 tell_rows(found.value(), *response);
+                 tell_rows(collection.get(ids_of(*request), {.until = call.answer_by()}),
+                           *response);
+               } catch (const changes::Refusal& refusal) {
+                 return outcome_of(refusal);
                } catch (const Error& error) {
                  return failed(StatusCode::data_loss, error.what());
                }
@@ -198,7 +220,7 @@ grpc::ServerUnaryReactor* CollectionService::Get(grpc::CallbackServerContext* co
 
 /// A call that only waits for what the background does.
 Outcome CollectionService::await(const CollectionCall& call,
-                                 const std::function<bool(const collection::GiveUp&)>& done) const {
+                                 const std::function<bool(const Interruption&)>& done) const {
   const auto give_up = [&] {
     return call.cancelled() || draining_.load(std::memory_order_relaxed) ||
            now_ticks() >= call.answer_by();

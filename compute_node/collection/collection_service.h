@@ -72,7 +72,7 @@ class CollectionService final : public collection::v1::Collection::CallbackServi
   grpc::ServerUnaryReactor* run(grpc::CallbackServerContext& context, CallPool& pool,
                                 std::uint64_t bytes, Work work);
   Outcome await(const CollectionCall& call,
-                const std::function<bool(const collection::GiveUp&)>& done) const;
+                const std::function<bool(const Interruption&)>& done) const;
   Outcome perform(const CollectionCall& call, collection::Collection& collection,
                   const CallPool& pool, const Work& work) const;
   void end(CollectionCall& call, const Outcome& outcome, const CallPool& pool);

@@ -14,7 +14,7 @@ void tell_shape(const Collection& collection, wire::StatsResponse& out) {
   out.set_type(to_wire(shape.source_type));
   out.set_stored_type(to_wire(shape.stored_type));
   out.set_dimension(shape.dimension);
-  out.set_max_rows(static_cast<std::uint32_t>(collection.batch_rows()));
+  out.set_max_rows(static_cast<std::uint32_t>(collection.record_rows()));
   out.set_max_ids(layout::changes_per_record(0));
 }
 

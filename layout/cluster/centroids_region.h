@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/node_record.h"
 #include "base/types.h"
-#include "layout/cluster/cluster_layout.h"
+#include "layout/cluster/centroids_shape.h"
 #include "layout/graph/codes_region.h"
 
 namespace farvec::layout {
@@ -60,14 +60,6 @@ struct Centroids {
   /// members.
   CodesHeader codes;
   std::vector<float> code_centroid;
-};
-
-/// A CentroidsShape is what the centroids of an index have to agree with.
-struct CentroidsShape {
-  std::uint32_t dimension = 0;  ///< dimension of the vectors
-  Metric metric = Metric::l2;
-  ElementType type = ElementType::f32;
-  ClusterGeometry geometry;
 };
 
 /// Encodes the whole payload.

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/types.h"
+#include "layout/graph/codes_shape.h"
 #include "layout/region/region_bytes.h"
 
 namespace farvec::layout {
@@ -71,18 +72,6 @@ struct Codes {
   }
   /// Throws Error when there are not `count` records of `record_bytes`.
   void require_records(std::uint64_t count, std::size_t record_bytes) const;
-};
-
-/// A CodesShape is what the codes of an index have to agree with.
-struct CodesShape {
-  std::uint32_t dimension = 0;
-  std::uint64_t count = 0;  ///< number of vectors
-  Metric metric = Metric::l2;
-  ElementType type = ElementType::f32;
-  std::uint32_t bits = 0;
-  std::uint32_t extension_bits = 0;
-  /// The codes are in the records, and this region has the vectors where searches start.
-  bool starts_alone = false;
 };
 
 /// Encodes header and centroid, padded to header.records_offset() bytes.

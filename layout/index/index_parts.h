@@ -10,9 +10,9 @@
 
 #include "base/cluster_words.h"
 #include "base/types.h"
-#include "layout/cluster/cluster_layout.h"
-#include "layout/graph/graph_layout.h"
-#include "layout/pages/entry_graph.h"
+#include "layout/cluster/cluster_geometry.h"
+#include "layout/graph/graph_geometry.h"
+#include "layout/pages/entry_graph_shape.h"
 #include "layout/pages/slotted_geometry.h"
 #include "layout/region/region_header.h"
 

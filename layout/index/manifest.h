@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/types.h"
-#include "layout/cluster/centroids_region.h"
-#include "layout/graph/codes_region.h"
+#include "layout/cluster/centroids_shape.h"
+#include "layout/graph/codes_shape.h"
 #include "layout/index/index_parts.h"
 #include "layout/index/placement.h"
 #include "layout/region/region_header.h"

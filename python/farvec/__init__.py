@@ -18,6 +18,7 @@ from farvec._farvec import (
     Receipt,
     Result,
     __commit__,
+    advise,
     build_clusters,
     build_graph,
     build_hnsw,
@@ -27,6 +28,7 @@ from farvec._farvec import (
     read_ground_truth,
     read_vectors,
     recall,
+    sweep,
     write_ground_truth,
     write_vectors,
 )
@@ -65,6 +67,7 @@ __all__ = [
     "Result",
     "Unavailable",
     "WrongType",
+    "advise",
     "build_clusters",
     "build_graph",
     "build_hnsw",
@@ -75,6 +78,7 @@ __all__ = [
     "read_ground_truth",
     "read_vectors",
     "recall",
+    "sweep",
     "write_ground_truth",
     "write_vectors",
 ]

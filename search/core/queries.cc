@@ -27,16 +27,20 @@ std::vector<std::byte> normalised_queries(const VectorView& queries, Metric metr
 }
 
 dataset::VectorSet load_queries(const std::string& path, const layout::Manifest& manifest) {
-  dataset::VectorSet source = dataset::load(path, {.metric = manifest.metric});
+  return fit_queries(dataset::load(path, {.metric = manifest.metric}), path, manifest);
+}
+
+dataset::VectorSet fit_queries(dataset::VectorSet source, const std::string& name,
+                               const layout::Manifest& manifest) {
   if (source.dimension() != manifest.dimension) {
-    throw Error("{} has dimension {}, but the index has {}", path, source.dimension(),
+    throw Error("{} has dimension {}, but the index has {}", name, source.dimension(),
                 manifest.dimension);
   }
   if (source.type() != manifest.source_type) {
     throw Error(
         "{} holds {}, but the index was built from {}: convert it with `farvec dataset "
         "convert --type {}`",
-        path, to_string(source.type()), to_string(manifest.source_type),
+        name, to_string(source.type()), to_string(manifest.source_type),
         to_string(manifest.source_type));
   }
   const std::vector<std::byte> rows = normalised_queries(source.view(), manifest.metric);

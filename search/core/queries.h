@@ -15,6 +15,9 @@ namespace farvec::search {
 /// when their dimension or type is not that of the data set the index was built from, or when a
 /// query has no distance to anything.
 dataset::VectorSet load_queries(const std::string& path, const layout::Manifest& manifest);
+/// The same of rows that are there already; `name` is what messages call them.
+dataset::VectorSet fit_queries(dataset::VectorSet source, const std::string& name,
+                               const layout::Manifest& manifest);
 
 /// Converts rows of the source type to the index's stored form, packed. Empty where rows already
 /// have that form, with all metrics but cosine. Throws StatusError (invalid_argument) naming a

@@ -14,8 +14,11 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "search/core/search_parameters.h"
-#include "transport/emulated/device.h"
-#include "transport/endpoint.h"
+
+namespace farvec::transport {
+class Device;
+class Endpoint;
+}  // namespace farvec::transport
 
 namespace farvec::search {
 

@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/status.h"
-#include "graph/beam_search.h"
+#include "graph/limits.h"
 #include "layout/index/index_parts.h"
 
 namespace farvec::search {

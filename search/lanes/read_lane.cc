@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "layout/region/region_header.h"
 #include "search/lanes/read_dispatcher.h"
 
 namespace farvec::search {

@@ -104,8 +104,8 @@ std::string CollectionLife::check() {
 Rows CollectionLife::stored_rows() const {
   std::vector<std::uint64_t> ids(kWriters * kIdsEach);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = i;
-  const Ticks deadline = now_ticks() + us_to_ticks(kPatienceUs);
-  const collection::FoundRows found = collection_->get(ids, deadline).value();
+  const changes::FoundRows found =
+      collection_->get(ids, {.until = now_ticks() + us_to_ticks(kPatienceUs)});
   Rows rows;
   const std::byte* next = found.rows.data();
   for (const std::uint64_t id : ids) {
@@ -138,11 +138,10 @@ void CollectionLife::write(unsigned writer) {
 }
 
 void CollectionLife::carry_out(const Change& change) {
-  const Ticks deadline = now_ticks() + us_to_ticks(kPatienceUs);
-  collection::Receipt receipt;
-  Status status;
+  const changes::Patience patience{.until = now_ticks() + us_to_ticks(kPatienceUs)};
+  changes::Receipt receipt;
   if (!change.inserts) {
-    status = collection_->erase(change.ids, deadline, receipt);
+    collection_->erase(change.ids, patience, receipt);
   } else {
     std::vector<float> packed;
     for (const auto& row : change.rows) packed.insert(packed.end(), row.begin(), row.end());
@@ -151,10 +150,9 @@ void CollectionLife::carry_out(const Change& change) {
     if (change.imports) {
       (void)collection_->import(rows, change.ids);
     } else {
-      status = collection_->insert(rows, change.ids, deadline, receipt);
+      collection_->insert(rows, change.ids, patience, receipt);
     }
   }
-  if (!status.ok()) throw Error("collection: {}", status.message());
 }
 
 }  // namespace farvec::power

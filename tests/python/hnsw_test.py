@@ -61,6 +61,10 @@ def test_changes_beside_a_model(tmp_path, metric):
             found = graph.search(queries, k=10, list=100)
             assert np.isin(found.ids, kept).all() and len(graph) == len(kept)
             assert recall(found, kept, data[kept], queries, metric) > 0.9
+        there, stored = graph.get(range(4000))
+        assert np.flatnonzero(there).tolist() == sorted(live)
+        assert np.allclose(stored, data[kept] if metric != "cosine" else
+                           data[kept] / np.linalg.norm(data[kept], axis=1, keepdims=True))
         assert graph.describe()["marked"] == 900 and graph.vacuum() == 900
         assert graph.describe()["marked"] == 0 and len(graph) == len(kept)
         before = graph.search(queries, k=10, list=100)
@@ -113,6 +117,11 @@ def test_inserts_that_cannot_be(path, ids, shape, word):
     with farvec.PagedHnsw(path) as graph:
         with pytest.raises(farvec.Error, match=word):
             graph.insert(np.array(ids, np.uint64), np.zeros(shape, np.float32))
+        for call in (graph.delete, graph.get):
+            with pytest.raises(farvec.InvalidArgument, match="below 4294967295"):
+                call([2**32])
+        with pytest.raises(farvec.InvalidArgument, match="comes twice"):
+            graph.insert([ROWS, ROWS], np.zeros((2, DIMENSION), np.float32))
         with pytest.raises(farvec.InvalidArgument, match="finite"):
             graph.insert(np.array([ROWS], np.uint64), np.full((1, DIMENSION), np.nan, np.float32))
         assert len(graph) == ROWS

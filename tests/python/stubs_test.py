@@ -55,6 +55,9 @@ with farvec.open("x", tier="dram", slots="auto") as index:
     near, those = farvec.faiss_like(index, list=50).search(rows, 3)
 share: float = farvec.recall(ids, farvec.ground_truth(rows, rows, k=3)[0])
 version: str = farvec.__version__
+swept = farvec.sweep("x", rows, farvec.ground_truth(rows, rows, k=3), k=3, list=[10, 20], slots=["auto", 4])
+worst: float = min(row["recall"] for row in swept)
+advice: dict[str, object] = farvec.advise("x.fbin", "q.fbin", "rdma", degree=(16, 32))
 
 async def search(index: farvec.Index) -> farvec.Result:
     return await index.search_async(rows, k=3)

@@ -74,6 +74,31 @@ class CheckLayers(unittest.TestCase):
         self.write("dataset/a.cc", '#include "base/types.inc"\n')
         self.assert_refused('suffix')
 
+    def test_refuses_folders_in_a_circle(self):
+        self.write("layout/graph/record.h", '#include "layout/index/part.h"\n')
+        self.write("layout/index/part.h", "")
+        self.assertEqual(self.run_script().returncode, 0)
+        self.write("layout/index/manifest.cc", '\n#include "layout/graph/record.h"\n')
+        self.assert_refused(
+            'layout/graph: folders in a circle, layout/graph -> layout/index -> layout/graph: '
+            'layout/graph/record.h:1 includes "layout/index/part.h"; '
+            'layout/index/manifest.cc:2 includes "layout/graph/record.h"')
+        self.assertEqual(self.run_script().stderr.count("circle"), 1)
+
+    def test_refuses_a_circle_over_two_rooms(self):
+        self.write("cli/a/a.h", '#include "bench/b/b.h"\n')
+        self.write("bench/b/b.h", '#include "cli/c/c.h"\n')
+        self.write("cli/c/c.h", '#include "cli/a/a.h"\n')
+        self.assert_refused("bench/b -> cli/c -> cli/a -> bench/b")
+
+    def test_a_folder_and_what_lies_in_it_are_no_circle(self):
+        self.write("layout/index/part.h", '#include "layout/page.h"\n')
+        self.write("layout/page.h", '#include "layout/index/part.h"\n')
+        self.write("layout/indexes/all.h", '#include "layout/index/part.h"\n')
+        self.assertEqual(self.run_script().returncode, 0)
+        self.write("layout/index/part.h", '#include "layout/indexes/all.h"\n')
+        self.assert_refused("layout/index -> layout/indexes -> layout/index")
+
     def test_accepts_unit_tests_beside_what_they_test(self):
         self.write("layout/slotted/page_map.h", "")
         for path in ["layout/page_test.cc", "layout/page_edges_test.cc",

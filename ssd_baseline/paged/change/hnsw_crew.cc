@@ -102,6 +102,11 @@ struct HnswCrew::Hands {
     return *writer_;
   }
 
+  VertexGetter& getter() {
+    if (!getter_) getter_.emplace(hnsw, fetcher);
+    return *getter_;
+  }
+
   Ticks deadline() const { return now_ticks() + us_to_ticks(options.deadline_us); }
 
   /// How a change ended, durable if it has to be.
@@ -112,6 +117,7 @@ struct HnswCrew::Hands {
 
   void add_to(HnswWork& work) {
     if (searcher_) work.counts += searcher_->counts();
+    if (getter_) work.counts.meta += getter_->counts();
     if (!writer_) return;
     work.counts += writer_->counts();
     add(work.written, writer_->written());
@@ -126,6 +132,7 @@ struct HnswCrew::Hands {
  private:
   std::optional<HnswSearcher> searcher_;
   std::optional<HnswWriter> writer_;
+  std::optional<VertexGetter> getter_;
 };
 
 HnswCrew::HnswCrew(PagedHnsw& hnsw, HnswCrewOptions options)
@@ -196,6 +203,18 @@ HnswWork HnswCrew::erase(std::span<const NodeId> ids, std::uint64_t* missing) {
   if (missing != nullptr) *missing = absent.load(std::memory_order_relaxed);
   flush();
   return work;
+}
+
+HnswWork HnswCrew::get(std::span<const NodeId> ids, HnswRows& read) {
+  const std::size_t row_bytes = hnsw_.shape().vector_bytes();
+  FARVEC_CHECK(read.found.size() == ids.size() && read.rows.size() == ids.size() * row_bytes);
+  return run(ids.size(), [&](Hands& hands, std::size_t i) {
+    const auto row = std::span(read.rows).subspan(i * row_bytes, row_bytes);
+    const Status status = hands.getter().get(ids[i], hands.deadline(), row);
+    read.found[i] = status.ok() ? 1 : 0;
+    if (status.ok() || status.code() == StatusCode::not_found) return;
+    throw Error("reading id {}: {}", ids[i], status.message());
+  });
 }
 
 HnswWork HnswCrew::search(const VectorView& queries, HnswAnswers& answers) {

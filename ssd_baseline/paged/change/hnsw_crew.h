@@ -11,6 +11,7 @@
 #include "ssd_baseline/paged/change/hnsw_vacuum.h"
 #include "ssd_baseline/paged/change/hnsw_writer.h"
 #include "ssd_baseline/paged/change/partition_placement.h"
+#include "ssd_baseline/paged/change/vertex_getter.h"
 #include "ssd_baseline/paged/graph/hnsw_search_types.h"
 #include "ssd_baseline/paged/graph/paged_hnsw.h"
 
@@ -64,6 +65,12 @@ struct HnswAnswers {
   std::vector<float> latency_us;  ///< of every search that was done, in any order
 };
 
+/// What get() has read.
+struct HnswRows {
+  std::vector<std::uint8_t> found;  ///< for every id that was asked for: 1 when it is there
+  std::vector<std::byte> rows;      ///< the vector of every id; nothing where it is not there
+};
+
 /// Borrows the graph. Every call blocks until its threads are through, and throws Error with the
 /// first operation that fails and its row; those before it are done. Inserts go by the partitions
 /// of the graph if it has a map of them. One call at a time.
@@ -74,6 +81,8 @@ class HnswCrew {
   HnswWork insert(const HnswInserts& inserts);
   /// Marks them; those that are not there are counted by `missing`, or an error without it.
   HnswWork erase(std::span<const NodeId> ids, std::uint64_t* missing = nullptr);
+  /// `read` has room for every id. Marked vertices are not there.
+  HnswWork get(std::span<const NodeId> ids, HnswRows& read);
   /// Queries in the stored type; row i of the answers is query i's.
   HnswWork search(const VectorView& queries, HnswAnswers& answers);
   /// Rounds until none is marked. One fiber of one thread.

@@ -15,7 +15,7 @@ namespace {
 
 using namespace farvec;
 namespace v1 = compute_node::v1;
-namespace changes = collection::v1;
+namespace wire = collection::v1;
 
 /// Most inputs are none, and Protobuf would say so of each.
 [[maybe_unused]] const auto kSilenced = google::protobuf::SetLogHandler(nullptr);
@@ -40,7 +40,7 @@ void use(const v1::SearchResponse& response) {
 }
 
 /// Rows of what the collection said, as whoever reads them counts.
-void use(const changes::GetResponse& rows, const client::RowShape& shape) {
+void use(const wire::GetResponse& rows, const client::RowShape& shape) {
   std::size_t at = 0;
   for (const bool found : rows.found()) {
     if (found) at += shape.dimension * element_bytes(shape.type);
@@ -48,7 +48,7 @@ void use(const changes::GetResponse& rows, const client::RowShape& shape) {
   FARVEC_CHECK(at == rows.rows().size());
 }
 
-void use(const changes::StatsResponse& state) {
+void use(const wire::StatsResponse& state) {
   (void)to_string(client::element_type(state.type()));
   FARVEC_CHECK(state.dimension() > 0 && state.max_rows() > 0 && state.max_ids() > 0);
 }
@@ -85,17 +85,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           [](const auto& answer) { use(answer); });
       break;
     case fuzz::AnswerKind::stats:
-      look_at<changes::StatsResponse>(
+      look_at<wire::StatsResponse>(
           data, size, [](const auto& answer) { return client::fault_of(answer); },
           [](const auto& answer) { use(answer); });
       break;
     case fuzz::AnswerKind::rows:
-      look_at<changes::GetResponse>(
+      look_at<wire::GetResponse>(
           data, size, [&](const auto& answer) { return client::fault_of(answer, shape, kQueries); },
           [&](const auto& answer) { use(answer, shape); });
       break;
     case fuzz::AnswerKind::receipt:
-      look_at<changes::DeleteResponse>(
+      look_at<wire::DeleteResponse>(
           data, size, [](const auto& answer) { return client::fault_of(answer, kQueries); },
           [](const auto& answer) {
             FARVEC_CHECK(answer.done() + answer.missing() == kQueries && answer.done() <= kQueries);

@@ -13,7 +13,7 @@ namespace {
 
 using namespace farvec;
 namespace v1 = compute_node::v1;
-namespace changes = collection::v1;
+namespace wire = collection::v1;
 
 void write(const std::filesystem::path& folder, const char* name, fuzz::AnswerKind kind,
            const google::protobuf::MessageLite& message) {
@@ -43,14 +43,14 @@ v1::SearchResponse search(bool wide) {
   return response;
 }
 
-changes::StatsResponse stats() {
-  changes::StatsResponse state = client::sound_state(5);
-  state.set_stored_type(changes::ELEMENT_TYPE_F16);
+wire::StatsResponse stats() {
+  wire::StatsResponse state = client::sound_state(5);
+  state.set_stored_type(wire::ELEMENT_TYPE_F16);
   return state;
 }
 
-changes::DeleteResponse receipt() {
-  changes::DeleteResponse answer;
+wire::DeleteResponse receipt() {
+  wire::DeleteResponse answer;
   answer.set_done(1);
   answer.set_missing(2);
   return answer;

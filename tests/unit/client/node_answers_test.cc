@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 namespace v1 = compute_node::v1;
-namespace changes = collection::v1;
+namespace wire = collection::v1;
 
 TEST(NodeAnswers, EveryLayoutThatFarvecHasIsKnown) {
   for (const char* layout : {"csr", "padded", "slotted", "inline", "packed", "coupled", "decoupled",
@@ -101,14 +101,14 @@ TEST(NodeAnswers, EveryQueryHasOneResultWhoseNumbersAreSome) {
 }
 
 TEST(NodeAnswers, ACollectionsStateIsLookedAt) {
-  const changes::StatsResponse state = sound_state(16);
+  const wire::StatsResponse state = sound_state(16);
   EXPECT_THAT(fault_of(state), IsEmpty());
-  const auto with = [&state](const std::function<void(changes::StatsResponse&)>& change) {
-    changes::StatsResponse other = state;
+  const auto with = [&state](const std::function<void(wire::StatsResponse&)>& change) {
+    wire::StatsResponse other = state;
     change(other);
     return fault_of(other);
   };
-  const auto odd = static_cast<changes::ElementType>(99);
+  const auto odd = static_cast<wire::ElementType>(99);
   EXPECT_THAT(with([&](auto& other) { other.set_type(odd); }), HasSubstr("type 99"));
   EXPECT_THAT(with([&](auto& other) { other.set_stored_type(odd); }), HasSubstr("stored_type 99"));
   EXPECT_THAT(with([](auto& other) { other.set_dimension(0); }), HasSubstr("dimension 0"));
@@ -118,28 +118,28 @@ TEST(NodeAnswers, ACollectionsStateIsLookedAt) {
 
 TEST(NodeAnswers, RowsAreThoseThatWereAskedFor) {
   const RowShape shape{ElementType::f16, 3};
-  changes::GetResponse rows = sound_rows(3, {true, false});
+  wire::GetResponse rows = sound_rows(3, {true, false});
   EXPECT_THAT(fault_of(rows, shape, 2), IsEmpty());
   EXPECT_THAT(fault_of(rows, shape, 3), HasSubstr("3 were asked for"));
   rows.set_dimension(0);
   EXPECT_THAT(fault_of(rows, shape, 2), HasSubstr("0 dimensions"));
   rows.set_dimension(3);
-  rows.set_type(static_cast<changes::ElementType>(99));
+  rows.set_type(static_cast<wire::ElementType>(99));
   EXPECT_THAT(fault_of(rows, shape, 2), HasSubstr("type 99"));
-  rows.set_type(changes::ELEMENT_TYPE_F16);
+  rows.set_type(wire::ELEMENT_TYPE_F16);
   rows.set_found(1, true);
   EXPECT_THAT(fault_of(rows, shape, 2), HasSubstr("6 bytes of rows came for 2"));
 }
 
 TEST(NodeAnswers, AReceiptIsOfWhatWasSent) {
-  changes::InsertResponse in;
+  wire::InsertResponse in;
   in.set_done(3);
   in.set_replaced(3);
   EXPECT_THAT(fault_of(in, 3), IsEmpty());
   EXPECT_THAT(fault_of(in, 2), HasSubstr("3 of 2 rows"));
   in.set_replaced(4);
   EXPECT_THAT(fault_of(in, 3), HasSubstr("4 of them"));
-  changes::DeleteResponse out;
+  wire::DeleteResponse out;
   out.set_done(1);
   out.set_missing(2);
   EXPECT_THAT(fault_of(out, 3), IsEmpty());

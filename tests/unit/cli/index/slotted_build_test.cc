@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "cli/search/disk_choices.h"
+#include "measure/sweep/disk_choices.h"
 
 namespace farvec::cli {
 namespace {
@@ -46,7 +46,7 @@ TEST(SlottedBuild, SearchesRankAgainWhereThereAreVectors) {
   EXPECT_EQ(search::resolve_rerank({}, manifest, 10, 64).rerank, 20u);
   EXPECT_EQ(search::resolve_rerank({}, manifest, 10, 15).rerank, 15u);
   for (const std::uint32_t said : {0u, 40u}) {
-    DiskChoice choice;
+    search::DiskChoice choice;
     choice.rerank = said;
     EXPECT_EQ(search::resolve_rerank(choice, manifest, 10, 64).rerank, said);
   }

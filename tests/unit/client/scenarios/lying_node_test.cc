@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 using tests::message_of;
 namespace v1 = compute_node::v1;
-namespace changes = collection::v1;
+namespace wire = collection::v1;
 
 struct Searches final : v1::ComputeNode::Service {
   grpc::Status Describe(grpc::ServerContext*, const v1::DescribeRequest*,
@@ -37,29 +37,29 @@ struct Searches final : v1::ComputeNode::Service {
   v1::SearchResponse search;
 };
 
-struct Changes final : changes::Collection::Service {
-  grpc::Status Stats(grpc::ServerContext*, const changes::StatsRequest*,
-                     changes::StatsResponse* response) override {
+struct Changes final : wire::Collection::Service {
+  grpc::Status Stats(grpc::ServerContext*, const wire::StatsRequest*,
+                     wire::StatsResponse* response) override {
     *response = stats;
     return grpc::Status::OK;
   }
-  grpc::Status Get(grpc::ServerContext*, const changes::GetRequest*,
-                   changes::GetResponse* response) override {
+  grpc::Status Get(grpc::ServerContext*, const wire::GetRequest*,
+                   wire::GetResponse* response) override {
     *response = get;
     return grpc::Status::OK;
   }
-  grpc::Status Insert(grpc::ServerContext*, const changes::InsertRequest*,
-                      changes::InsertResponse* response) override {
+  grpc::Status Insert(grpc::ServerContext*, const wire::InsertRequest*,
+                      wire::InsertResponse* response) override {
     response->set_done(1'000'000);
     return grpc::Status::OK;
   }
-  grpc::Status Delete(grpc::ServerContext*, const changes::DeleteRequest*,
-                      changes::DeleteResponse* response) override {
+  grpc::Status Delete(grpc::ServerContext*, const wire::DeleteRequest*,
+                      wire::DeleteResponse* response) override {
     response->set_missing(~0ull);
     return grpc::Status::OK;
   }
-  changes::StatsResponse stats;
-  changes::GetResponse get;
+  wire::StatsResponse stats;
+  wire::GetResponse get;
 };
 
 class LyingNode : public testing::Test {
@@ -115,13 +115,14 @@ TEST_F(LyingNode, SaysOfItsCollectionWhatCannotBe) {
   RemoteCollection collection = connect();
   changes_.get.add_found(true);
   EXPECT_THAT(message_of([&] { (void)collection.get(ids_, {}); }), HasSubstr("0 bytes of rows"));
-  EXPECT_THAT(message_of([&] { (void)collection.insert(rows(), ids_, {}); }),
+  changes::Receipt receipt;
+  EXPECT_THAT(message_of([&] { collection.insert(rows(), ids_, {}, receipt); }),
               HasSubstr("1000000 of 1 rows"));
-  EXPECT_THAT(message_of([&] { (void)collection.erase(ids_, {}); }), HasSubstr("were not"));
+  EXPECT_THAT(message_of([&] { collection.erase(ids_, {}, receipt); }), HasSubstr("were not"));
   changes_.stats.set_dimension(0);
   EXPECT_THAT(message_of([&] { (void)connect(); }), HasSubstr("dimension 0"));
   changes_.stats.set_dimension(2);
-  changes_.stats.set_stored_type(static_cast<changes::ElementType>(99));
+  changes_.stats.set_stored_type(static_cast<wire::ElementType>(99));
   EXPECT_THAT(message_of([&] { (void)connect(); }), HasSubstr("stored_type 99"));
 }
 

@@ -51,7 +51,7 @@ class CollectionBackground : public ChangingCollection {
 };
 
 /// Nothing is built meanwhile.
-TEST_F(CollectionBackground, FlushesThatGiveUpMakeNoMoreMemtablesThanThereMayBe) {
+TEST_F(CollectionBackground, FlushesThatInterruptionMakeNoMoreMemtablesThanThereMayBe) {
   open();
   const std::size_t most = small_access().most_frozen + 1;
   {

@@ -74,11 +74,14 @@ TEST_F(CollectionOnAFullDisk, WhoInsertsHearsWhatFails) {
   std::filesystem::rename(segments(), away);
   const Batch batch = new_rows(0, 400);
   Receipt receipt;
-  const Ticks deadline = now_ticks() + us_to_ticks(200e3);
-  const Status status = collection_->insert(batch.rows(), batch.ids(), deadline, receipt);
-  EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
+  std::string reason;
+  try {
+    collection_->insert(batch.rows(), batch.ids(), within(200e3), receipt);
+  } catch (const changes::Refusal& refusal) {
+    EXPECT_EQ(refusal.code, StatusCode::resource_exhausted);
+    reason = refusal.reason;
+  }
   EXPECT_LT(receipt.done, 400u);
-  const std::string reason = collection_->reason(status);
   EXPECT_NE(reason.find(segments().string()), std::string::npos) << reason;
   EXPECT_NE(reason.find("No such file"), std::string::npos) << reason;
   std::filesystem::rename(away, segments());

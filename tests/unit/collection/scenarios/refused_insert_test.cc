@@ -26,7 +26,8 @@ struct Refusal {
     Collection collection(path, access);
     Receipt receipt;
     Refusal refusal;
-    refusal.code = collection.insert(batch.rows(), batch.ids(), now_ticks(), receipt).code();
+    refusal.code =
+        code_of([&] { collection.insert(batch.rows(), batch.ids(), within(0), receipt); });
     refusal.done = receipt.done;
     if (write(said, &refusal, sizeof(refusal)) == sizeof(refusal)) _exit(0);
   } catch (...) {

@@ -175,17 +175,15 @@ TEST_F(CollectionTest, WhatIsKeptIsCheckedAndNotWhatWasLookedAtBefore) {
     const VectorView rows = packed_view(changed.data(), 2, kSmallDimension, ElementType::f32);
     Receipt receipt;
     EXPECT_NE(tests::message_of([&] {
-                (void)collection_->insert(rows, batch.ids(), now_ticks() + us_to_ticks(1e6),
-                                          receipt);
+                collection_->insert(rows, batch.ids(), within(1e6), receipt);
               }).find("row 1"),
               std::string::npos);
     EXPECT_EQ(receipt.done, 0u);
   }
   const std::vector<std::uint64_t> twice{5, 5};
   Receipt receipt;
-  EXPECT_EQ(
-      collection_->insert(batch.rows(), twice, now_ticks() + us_to_ticks(1e6), receipt).code(),
-      StatusCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { collection_->insert(batch.rows(), twice, within(1e6), receipt); }),
+            StatusCode::invalid_argument);
   EXPECT_EQ(collection_->view()->live(), 0u);
   collection_.reset();
   open();
@@ -204,17 +202,17 @@ TEST_F(CollectionTest, RowsThatComeFasterThanSegmentsAreRefusedInTime) {
   CollectionAccess access = small_access();
   access.most_frozen = 1;
   open(access);
-  Status status;
-  for (std::uint64_t id = 0; id < 4000 && status.ok(); ++id) {
+  StatusCode code = StatusCode::ok;
+  for (std::uint64_t id = 0; id < 4000 && code == StatusCode::ok; ++id) {
     Batch batch;
     const std::vector<float> row = random_row(random_);
     batch.add(id, row);
     Receipt receipt;
     // Waits for nothing: its deadline has passed.
-    status = collection_->insert(batch.rows(), batch.ids(), 0, receipt);
-    if (status.ok()) rows_[id] = row;
+    code = code_of([&] { collection_->insert(batch.rows(), batch.ids(), {.until = 0}, receipt); });
+    if (code == StatusCode::ok) rows_[id] = row;
   }
-  EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
+  EXPECT_EQ(code, StatusCode::resource_exhausted);
   collection_->settle();
   expect_same();
 }

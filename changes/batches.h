@@ -1,0 +1,50 @@
+// Changes of many rows or ids, batch after batch.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+
+#include "changes/changing.h"
+
+namespace farvec::changes {
+
+/// How batches follow each other.
+struct Batches {
+  /// All batches together end by patience.until.
+  Patience patience = {};
+  double batch_us = std::numeric_limits<double>::infinity();  ///< for each batch
+  /// Told of the rows or ids of each batch that is done.
+  std::function<void(std::uint64_t)> advanced = {};
+};
+
+/// Calls change(first, count, patience) for one batch of at most `most` after another. Throws
+/// WorkInterrupted between two.
+template <typename Change>
+void in_batches(std::size_t count, std::size_t most, const Batches& batches, const Change& change) {
+  for (std::size_t next = 0; next < count; next += most) {
+    if (batches.patience.interrupted && batches.patience.interrupted()) throw WorkInterrupted();
+    Patience patience = batches.patience;
+    if (batches.batch_us < std::numeric_limits<double>::infinity()) {
+      patience.until = std::min(patience.until, now_ticks() + us_to_ticks(batches.batch_us));
+    }
+    const std::size_t part = std::min(most, count - next);
+    change(next, part, patience);
+    if (batches.advanced) batches.advanced(part);
+  }
+}
+
+/// Inserts rows all of which check() has accepted. `receipt` counts what is in, also when it
+/// throws.
+void insert_all(Changing& index, const VectorView& rows, std::span<const std::uint64_t> ids,
+                const Batches& batches, Receipt& receipt);
+void erase_all(Changing& index, std::span<const std::uint64_t> ids, const Batches& batches,
+               Receipt& receipt);
+/// Each batch is of one moment.
+FoundRows get_all(const Changing& index, std::span<const std::uint64_t> ids,
+                  const Batches& batches);
+
+}  // namespace farvec::changes

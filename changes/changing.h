@@ -1,0 +1,84 @@
+// The one face of every index that takes inserts and deletes while it is searched. The tool, the
+// runbook, Python and the daemon change an index through it and need not know its kind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/progress.h"
+#include "base/status_error.h"
+#include "base/types.h"
+#include "changes/receipt.h"
+
+namespace farvec::changes {
+
+/// Which rows an index takes and returns.
+struct RowShape {
+  ElementType type = ElementType::f32;         ///< rows that are inserted have this type
+  ElementType stored_type = ElementType::f32;  ///< rows that get() returns have this type
+  std::uint32_t dimension = 0;
+  std::optional<Metric> metric = {};  ///< none: a node has it and does not say it
+  // What calls take at once. A caller with more calls several times, and looks at its interruption
+  // in between.
+  std::size_t batch_rows = 0;  ///< insert()
+  std::size_t batch_ids = 0;   ///< erase()
+  std::size_t batch_gets = 0;  ///< get()
+};
+
+/// How long a call may take.
+struct Patience {
+  static constexpr Ticks kWithoutEnd = std::numeric_limits<Ticks>::max();
+
+  Ticks until = kWithoutEnd;
+  /// The call asks it from time to time, from any thread: true ends the call early.
+  Interruption interrupted = {};
+};
+
+/// A change that an index has refused. what() is the reason with the code's name behind it.
+class Refusal : public StatusError {
+ public:
+  Refusal(StatusCode status_code, std::string why)
+      : StatusError(status_code, "{} ({})", why, to_string(status_code)), reason(std::move(why)) {}
+
+  std::string reason;
+};
+
+/// Any thread may call everything at any time, unless an implementation says otherwise. What a call
+/// has done is in the next search. Calls throw Error, Refusal where the index has no room or no
+/// time, and WorkInterrupted; then `receipt` counts what is in.
+class Changing {
+ public:
+  virtual ~Changing() = default;
+
+  virtual RowShape row_shape() const = 0;
+  /// Throws Error naming the first row that the index cannot take, or what else is wrong: another
+  /// type or dimension, as many ids as rows, an id that comes twice. A caller checks all rows
+  /// before it inserts the first batch.
+  virtual void check(const VectorView& rows, std::span<const std::uint64_t> ids) const = 0;
+  /// Rows that check() accepts, which may be copied and are checked again.
+  virtual void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                      const Patience& patience, Receipt& receipt) = 0;
+  /// Ids that are not there are counted.
+  virtual void erase(std::span<const std::uint64_t> ids, const Patience& patience,
+                     Receipt& receipt) = 0;
+  /// Rows of one moment, in the order of the ids.
+  virtual FoundRows get(std::span<const std::uint64_t> ids, const Patience& patience) const = 0;
+
+  /// Brings what is fresh to where it stays. Returns false when `give_up` ended the wait; the work
+  /// goes on.
+  virtual bool flush(const Interruption& give_up = {}) = 0;
+  /// Takes away what is deleted. Returns false when `give_up` ended the wait.
+  virtual bool compact(const Interruption& give_up = {}) = 0;
+
+  /// What the index holds at this moment, for people and programs.
+  virtual nlohmann::ordered_json now() const = 0;
+};
+
+}  // namespace farvec::changes

@@ -1,0 +1,34 @@
+// What a change did, and what was read by ids.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace farvec::changes {
+
+/// What a change, or several, did.
+struct Receipt {
+  std::uint64_t version = 0;   ///< the last change has this number
+  std::uint64_t done = 0;      ///< rows inserted, or ids that were there and are erased
+  std::uint64_t replaced = 0;  ///< rows inserted whose ids were there
+  std::uint64_t missing = 0;   ///< ids to erase that were not there
+
+  Receipt& operator+=(const Receipt& part) {
+    version = std::max(version, part.version);
+    done += part.done;
+    replaced += part.replaced;
+    missing += part.missing;
+    return *this;
+  }
+};
+
+/// Rows that were asked for by their ids.
+struct FoundRows {
+  std::uint64_t version = 0;         ///< the last change that is in them has this number
+  std::vector<bool> found = {};      ///< for every id that was asked for
+  std::vector<std::byte> rows = {};  ///< those that were found, packed, in stored form
+};
+
+}  // namespace farvec::changes

@@ -1,0 +1,53 @@
+// The whole way from a vector file to an advice.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "measure/advise/report.h"
+#include "measure/bench/disk_load.h"
+
+namespace farvec::measure {
+
+inline constexpr double kDefaultDiskSeconds = 10;
+
+struct AdviceOptions {
+  IndexedFile file;  ///< row_bytes is filled in
+  std::string queries;
+  std::string queries_range;
+  std::vector<DeviceChoice> devices;             ///< one advice for each, from the same indexes
+  std::uint64_t disk_bytes = kDefaultTestBytes;  ///< of the file on a disk that is measured
+  double disk_seconds = kDefaultDiskSeconds;     ///< of reading each disk that is measured
+  double recall = 0.95;
+  std::uint32_t k = 10;
+  std::uint32_t threads = 1;  ///< cores that search
+  std::uint64_t sample = 0;   ///< rows of the largest; 0: as default_sample() says
+  double most_minutes = 10;   ///< for building and counting; a larger sample is cut to fit
+  std::uint64_t most_queries = 1000;
+  std::uint64_t seed = 1;
+  GraphBuild recipe;
+  std::vector<std::uint32_t> degrees;  ///< none: no graphs
+  std::vector<layout::LayoutKind> graph_layouts;
+  std::vector<double> memory_percents;      ///< budgets of slotted pages
+  std::vector<std::uint32_t> cluster_rows;  ///< none: no clusters
+  std::vector<std::uint32_t> replicas;
+  std::vector<layout::ClusterLayoutKind> layouts;
+  Limits limits;
+  std::filesystem::path scratch;  ///< folder for small indexes, which is there and stays
+  bool quiet = false;
+  Interruption interrupted = {};
+};
+
+/// Fewer queries than these say too little about a recall.
+inline constexpr std::size_t kLeastQueries = 100;
+/// Fewer rows than these say too little about growth.
+inline constexpr std::uint64_t kLeastRows = 1000;
+
+/// Builds, counts and measures small indexes, and says what whole ones will do: for each device, in
+/// their order. Throws Error, and WorkInterrupted.
+std::vector<AdviceReport> advise(AdviceOptions options);
+
+}  // namespace farvec::measure

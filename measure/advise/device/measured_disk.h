@@ -1,0 +1,71 @@
+// A disk of this machine, read as searches read it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "measure/advise/device/device.h"
+#include "measure/bench/disk_load.h"
+
+namespace farvec::measure {
+
+/// Reads of one size in one way, and what each pass of them took.
+struct DiskSeries {
+  BenchPoint point;
+  double bytes = 0;  ///< that the disk brings for each
+  std::vector<double> occupied_ns;
+  std::vector<double> kernel_ns;
+};
+
+/// The medians of series of ascending sizes, each with at least one pass. A larger read is never
+/// cheaper, whatever a short pass says.
+std::vector<ReadCost> read_costs(std::span<const DiskSeries> series);
+
+/// Random reads through the engine that searches read with: each followed by another as soon as it
+/// has come, and in numbers that go out and are waited for together, as those of clusters do, not
+/// of whole blocks and copied. The file that is made in a folder is there until this is destroyed.
+class MeasuredDisk {
+ public:
+  /// Finds the latency and the depth. `seconds` are those of all passes together, when measure() is
+  /// called kCalls times. Throws Error.
+  MeasuredDisk(const DiskTarget& target, std::uint32_t threads, double seconds);
+
+  /// A disk that others share is another one some minutes later: call it before and after whatever
+  /// takes minutes. Throws Error, and WorkInterrupted.
+  void measure(const Interruption& interrupted = {});
+  static constexpr std::uint32_t kCalls = 2;
+
+  /// After at least one measure().
+  AdviceDevice device() const;
+
+ private:
+  struct Pass {
+    double reads_per_us = 0;
+    double mean_us = 0;
+    double kernel_ns = 0;
+  };
+  /// All sizes of one way to read.
+  struct Way {
+    std::uint32_t together = 1;
+    std::vector<DiskSeries> sizes;
+  };
+
+  BenchPoint alone(std::uint32_t bytes, std::uint32_t depth) const;
+  DiskSeries together(std::uint32_t bytes, std::uint32_t reads) const;
+  std::vector<std::uint32_t> sizes() const;
+  Pass pass(const BenchPoint& point);
+  void find_depth();
+
+  const std::string path_;
+  const std::uint32_t threads_;
+  const double pass_seconds_;
+  DiskLoad load_;
+  std::uint64_t seed_ = 0;
+  AdviceDevice device_;  ///< but for the costs
+  std::vector<Way> ways_;
+};
+
+}  // namespace farvec::measure

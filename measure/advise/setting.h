@@ -1,0 +1,89 @@
+// The indexes that the advisor compares.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "layout/cluster/cluster_layout.h"
+#include "layout/index/manifest.h"
+
+namespace farvec::measure {
+
+/// How all graphs are built and searched; only the degree varies.
+struct GraphBuild {
+  std::uint32_t list = 75;
+  double alpha = 1.15;
+  std::uint32_t passes = 1;
+  std::optional<std::uint32_t> code_bits;
+  std::uint32_t width = 3;  ///< of the searches
+  /// Where the codes of a layout do not serve the samples.
+  struct Steering {
+    std::uint32_t bits = 0;
+    std::string because;  ///< a sentence without a full stop
+  };
+  std::map<layout::LayoutKind, Steering> steering;
+
+  /// Per dimension of the codes: what was asked for, as far as the layout can have it; what the
+  /// samples need; or its own.
+  std::uint32_t bits(layout::LayoutKind layout) const;
+};
+
+/// Clusters that several layouts share.
+struct Partition {
+  std::uint32_t cluster_rows = 0;  ///< vectors per cluster, without replicas
+  std::uint32_t replicas = 0;
+
+  bool operator==(const Partition&) const = default;
+};
+
+/// One index, and, of slotted pages, what their searches may keep in memory.
+struct Setting {
+  layout::IndexKind kind = layout::IndexKind::graph;
+  std::uint32_t degree = 0;  ///< of a graph
+  Partition partition;       ///< of clusters
+  layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped;
+  layout::LayoutKind graph_layout = layout::LayoutKind::csr;
+  double memory_percent = 0;  ///< of slotted pages: of the bytes of the index
+
+  bool is_graph() const { return kind == layout::IndexKind::graph; }
+  /// Its records have the codes of their neighbours, and compute DRAM has none.
+  bool is_inline() const { return is_graph() && graph_layout == layout::LayoutKind::inlined; }
+  /// Searched on disks alone, through a pool of records.
+  bool is_slotted() const { return is_graph() && graph_layout == layout::LayoutKind::slotted; }
+
+  bool operator==(const Setting&) const = default;
+};
+
+/// Searches of one kind cost alike per unit of work.
+enum class SearchFamily : std::uint8_t { graph, inlined, slotted, cluster };
+inline constexpr SearchFamily kSearchFamilies[] = {SearchFamily::graph, SearchFamily::inlined,
+                                                   SearchFamily::slotted, SearchFamily::cluster};
+SearchFamily family_of(const Setting& setting);
+
+/// "csr", "slotted", "grouped".
+std::string layout_name(const Setting& setting);
+
+/// "graph, degree 32, csr"; "graph, degree 32, slotted, 20% in memory"; "clusters of 100, R 8,
+/// grouped".
+std::string to_string(const Setting& setting);
+
+/// What is to be indexed, as a command line says it.
+struct IndexedFile {
+  std::string path;
+  Metric metric = Metric::l2;
+  std::uint64_t row_bytes = 0;  ///< of the file
+};
+
+/// The command that builds the whole index, but for --out.
+std::string build_command(const Setting& setting, const IndexedFile& file,
+                          const GraphBuild& recipe);
+
+/// What a search of the index needs besides its list or number of clusters: "--width 3"; of slotted
+/// pages budget, order and prefetch too; nothing of clusters.
+std::string search_options(const Setting& setting, const GraphBuild& recipe);
+
+}  // namespace farvec::measure

@@ -1,0 +1,50 @@
+// What `farvec bench memory` shows of its measurements.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "measure/bench/memory_load.h"
+#include "measure/report/machine.h"
+
+namespace farvec::measure {
+
+/// One combination and the lines per second of its passes.
+struct MemoryRow {
+  MemoryPoint point;
+  double huge_share = 0;  ///< of the memory that was read
+  std::vector<double> lines_per_s = {};
+};
+
+/// What a user may vary; points() is the full product, lines in flight varying fastest, of which
+/// `sequential` has none to vary.
+struct MemoryAxes {
+  std::vector<Pages> pages;
+  std::vector<std::uint32_t> threads;
+  std::vector<Ask> asks;
+  std::vector<std::uint32_t> inflights;
+
+  std::vector<MemoryPoint> points() const;
+};
+
+/// Nanoseconds from one line to the next, of one of the threads.
+double ns_per_line(const MemoryPoint& point, double lines_per_s);
+
+/// Processor, instructions, L3, and what is read.
+void print_memory_header(const Machine& machine, std::size_t set_bytes);
+void print_memory_row(const MemoryRow& row);
+/// Latency, the most lines and bandwidth of every kind of pages and number of threads.
+void print_memory_summary(std::span<const MemoryRow> rows);
+
+/// What all rows share.
+struct MemoryFacts {
+  Machine machine;
+  std::size_t set_bytes = 0;
+  double pass_ms = 0;
+};
+/// One JSON object without line breaks.
+std::string memory_json(const MemoryFacts& facts, const MemoryRow& row);
+
+}  // namespace farvec::measure

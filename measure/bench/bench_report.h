@@ -1,0 +1,80 @@
+// What the benches of reads measure, and how that of `farvec bench transport` is shown.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transport/load/read_load.h"
+
+namespace farvec::measure {
+
+/// One combination.
+struct BenchPoint {
+  std::size_t tier = 0;  ///< number in the list of tiers
+  std::uint32_t threads = 1;
+  std::uint32_t payload_bytes = 256;
+  std::uint32_t inflight = 16;  ///< per thread
+  std::uint32_t batch = 8;
+  double mix = 0;
+  std::uint32_t most_outstanding = 0;  ///< of reads that go together; 0: all in flight
+  bool together = false;  ///< a batch goes out when all of one has come, as a search's reads do
+};
+
+/// Everything a user may vary; points() is the full product without what is the same twice, tier
+/// varying fastest, so that tiers are measured next to each other in every pass.
+struct BenchAxes {
+  std::size_t tiers = 1;
+  std::vector<std::uint32_t> threads;
+  std::vector<std::uint32_t> payloads;
+  std::vector<std::uint32_t> inflights;
+  /// Larger ones are reduced to the reads in flight. None: 8, or half of those in flight.
+  std::vector<std::uint32_t> batches;
+  std::vector<double> mixes;
+
+  std::vector<BenchPoint> points() const;
+};
+
+/// Passes of one point.
+struct BenchSamples {
+  std::vector<double> reads_per_s;
+  std::vector<double> gb_per_s;  ///< 10^9 bytes
+  std::vector<double> mean_us;
+  std::vector<double> p50_us;
+  std::vector<double> p99_us;
+  double device_bound_per_s = 0;  ///< reads that a modelled device allows; 0: there is none
+};
+
+/// A pass of several threads.
+void add_pass(BenchSamples& samples, std::span<const transport::LoadCounts> threads);
+
+struct BenchContext {
+  std::string host;
+  double pass_ms = 0;
+  std::uint64_t seed = 0;
+};
+
+struct BenchTierFacts {
+  std::string name;
+  std::string model;
+  std::string signal;    ///< "last", "all"; "" where there is none
+  std::string doorbell;  ///< "batch", "read"; "" where there is none
+  std::uint64_t region_bytes = 0;
+};
+
+void print_bench_header();
+void print_bench_row(const BenchPoint& point, const BenchTierFacts& tier,
+                     const BenchSamples& samples);
+
+/// Medians and spread of the passes: the fields that every bench of reads has.
+void add_sample_fields(nlohmann::ordered_json& row, const BenchSamples& samples);
+/// How long, of what seed, by which program, where.
+void add_context_fields(nlohmann::ordered_json& row, const BenchContext& context);
+
+/// One JSON object without line breaks.
+std::string bench_json(const BenchContext& context, const BenchPoint& point,
+                       const BenchTierFacts& tier, const BenchSamples& samples);
+
+}  // namespace farvec::measure

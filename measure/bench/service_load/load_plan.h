@@ -1,0 +1,40 @@
+// What a load asks a compute node, and for how long.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/progress.h"
+#include "client/remote_node.h"
+#include "dataset/vector_set.h"
+
+namespace farvec::measure {
+
+/// Requests of one query each, in the order of a file, again and again.
+class QueryRing {
+ public:
+  QueryRing(dataset::VectorSet queries, const search::AskedSearch& parameters)
+      : queries_(std::move(queries)),
+        empty_(client::request_template(parameters, queries_.type(), queries_.dimension())) {}
+
+  compute_node::v1::SearchRequest request(std::uint64_t number) const {
+    compute_node::v1::SearchRequest made = empty_;
+    made.add_queries(queries_.view().row(number % queries_.count()),
+                     queries_.dimension() * element_bytes(queries_.type()));
+    return made;
+  }
+
+ private:
+  const dataset::VectorSet queries_;
+  const compute_node::v1::SearchRequest empty_;
+};
+
+struct LoadPlan {
+  double seconds = 5;
+  std::chrono::milliseconds deadline{1'000};  ///< of each query, from when it was to be sent
+  std::uint64_t seed = 1;                     ///< of the arrivals
+  std::uint32_t max_inflight = 4'096;         ///< of an open loop
+  Interruption interrupted = {};              ///< ends it early, with what there is
+};
+
+}  // namespace farvec::measure

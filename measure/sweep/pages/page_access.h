@@ -1,0 +1,39 @@
+// How HNSW graphs on pages are opened, and worked on, as command lines say it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/progress.h"
+#include "dataset/vector_set.h"
+#include "ssd_baseline/paged/change/hnsw_crew.h"
+#include "ssd_baseline/paged/graph/hnsw_access.h"
+#include "ssd_baseline/paged/graph/paged_hnsw.h"
+
+namespace farvec::measure {
+
+struct PageAccess {
+  std::string buffer = "25%";
+  std::string search = "pipelined";
+  std::uint32_t min_complete = paged::HnswReadOptions{}.min_complete;
+  std::uint32_t slots = 8;
+  std::uint32_t threads = 1;
+  std::string durability = "commit";
+  bool changes = true;  ///< the graph is to be changed, too
+  bool quiet = false;   ///< nothing is said of a recovery
+};
+
+/// Opens with the buffer and the durability asked for. Says on stderr what a recovery did.
+std::unique_ptr<paged::PagedHnsw> open_hnsw(const std::string& path, const PageAccess& access);
+
+/// Of work that ends early when it is interrupted.
+paged::HnswCrewOptions crew_options(const PageAccess& access, Interruption interrupted);
+
+/// Rows of a file as the graph stores them. Throws Error when type or dimension do not fit.
+dataset::VectorSet stored_for(const paged::HnswConfig& config, const std::string& path);
+/// `path` is what messages call them.
+dataset::VectorSet stored_for(const paged::HnswConfig& config, dataset::VectorSet rows,
+                              const std::string& path);
+
+}  // namespace farvec::measure

@@ -1,0 +1,189 @@
+#include "measure/sweep/sweep.h"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "measure/report/machine.h"
+#include "measure/sweep/disk_choices.h"
+#include "search/core/queries.h"
+#include "search/kinds/index_loader.h"
+
+namespace farvec::measure {
+namespace {
+
+std::vector<search::SearchChoice> graph_choices(const SweepOptions& options) {
+  std::vector<search::SearchChoice> choices;
+  for (const auto list : options.lists) {
+    for (const auto width : options.widths) {
+      choices.push_back(search::GraphChoice{.list = list, .width = width});
+    }
+  }
+  return choices;
+}
+
+std::vector<search::SearchChoice> probe_choices(const SweepOptions& options, bool coded) {
+  std::vector<search::SearchChoice> choices;
+  std::vector<std::uint32_t> lists = options.lists;
+  if (!coded) lists.resize(1);
+  for (const auto clusters : options.probes) {
+    for (const std::uint32_t list : lists) {
+      for (const bool dedup : options.dedups) {
+        choices.push_back(search::ProbeChoice{clusters, options.prune_ratio, dedup, list});
+      }
+    }
+  }
+  return choices;
+}
+
+/// Every search that the options ask for of an index of that kind.
+std::vector<search::SearchChoice> choices(const SweepOptions& options,
+                                          const layout::Manifest& manifest) {
+  switch (manifest.kind()) {
+    case layout::IndexKind::graph:
+      return graph_choices(options);
+    case layout::IndexKind::cluster:
+      return probe_choices(options, manifest.has_member_codes());
+  }
+  return {};
+}
+
+dataset::VectorSet load_rows(const SweepQuestions& questions, const layout::Manifest& manifest) {
+  return search::fit_queries(questions.load_rows(manifest.metric), questions.queries, manifest);
+}
+
+/// What a sweep works with, opened and loaded once.
+class Sweep {
+ public:
+  explicit Sweep(const SweepOptions& options)
+      : options_(options),
+        directory_(layout::IndexDirectory::open(options.index)),
+        index_(search::load_search_index(directory_, {.quiet = options.manner.quiet})),
+        records_(directory_, {}),
+        truth_(options.questions.load_truth()),
+        vectors_(load_rows(options.questions, directory_.manifest())),
+        line_time_(options.line_ns, bytes_of_searches(), options.manner.quiet),
+        queries_{.truth = truth_} {
+    choose_rows();
+    const tiers::TierContext context{
+        .memory = &records_,
+        .index = &index_,
+        .remote = {.tls = options.tls,
+                   .cores = *std::max_element(options.threads.begin(), options.threads.end())}};
+    for (const auto& spec : options.tiers) open_tier(spec, context);
+    if (directory_.manifest().kind() != layout::IndexKind::graph || index_.slotted()) return;
+    for (const std::uint32_t count : options.threads) {
+      line_time_.measure(count, options.manner.interrupted);
+    }
+  }
+
+  /// One for every combination that is not another one's repetition.
+  std::vector<std::unique_ptr<SweepCell>> cells() {
+    const SweepAxes axes = this->axes();
+    std::vector<std::unique_ptr<SweepCell>> cells;
+    for (const SweepPoint& point : axes.points()) {
+      SweepTier& tier = *tiers_[point.tier];
+      const bool cached = !index_.slotted() && !tier.spec->traits().loads;
+      if (point.cache_bytes > 0 && !cached) continue;
+      if (!is_disk(tier) && point.disk != axes.disks.front()) continue;
+      cells.push_back(std::make_unique<SweepCell>(point, tier, queries_));
+    }
+    return cells;
+  }
+
+  ReportContext context() const {
+    const auto& records = directory_.manifest().region(layout::kRecordsRegion);
+    return {.manifest = directory_.manifest(),
+            .index = options_.index,
+            .index_xxh3 = records.payload_checksum(),
+            .queries_xxh3 = layout::fingerprint(vectors_.view()),
+            .queries = queries_.range,
+            .k = options_.k,
+            .passes = options_.passes,
+            .pass_ms = options_.pass_ms,
+            .merge_gap = options_.merge_gap,
+            .index_dram_bytes = index_.dram_bytes(),
+            .host = host_description(),
+            .command = command_description()};
+  }
+
+ private:
+  /// What searches touch of the index, wherever it lies.
+  std::size_t bytes_of_searches() const {
+    return index_.dram_bytes() + directory_.manifest().region(layout::kRecordsRegion).payload_bytes;
+  }
+
+  static bool is_disk(const SweepTier& tier) { return tier.spec->traits().disk; }
+
+  void choose_rows() {
+    queries_.range = parse_range(options_.range, vectors_.count(), "--queries-range");
+    const RowRange& range = queries_.range;
+    queries_.rows = rows_in(vectors_.view(), range);
+    for (const RowRange& other : {RowRange{0, range.begin}, {range.end, vectors_.count()}}) {
+      if (other.begin < other.end) queries_.warm_rows.push_back(rows_in(vectors_.view(), other));
+    }
+    queries_.k = options_.k;
+    queries_.pass_ms = options_.pass_ms;
+    queries_.merge_gap = options_.merge_gap;
+    queries_.line_time = &line_time_;
+    queries_.interrupted = options_.manner.interrupted;
+    check_truth(options_.questions, truth_, range.end, options_.k);
+  }
+
+  /// One that cannot be opened says so in its rows.
+  void open_tier(const tiers::TierSpecPointer& spec, const tiers::TierContext& context) {
+    auto tier = std::make_unique<SweepTier>(SweepTier{spec, nullptr, ""});
+    try {
+      tier->open = std::make_unique<tiers::IndexOnTier>(*spec, context);
+    } catch (const std::exception& error) {
+      tier->failure = error.what();
+    }
+    tiers_.push_back(std::move(tier));
+  }
+
+  SweepAxes axes() const {
+    SweepAxes axes;
+    axes.tiers = tiers_.size();
+    axes.threads = options_.threads;
+    axes.slots = options_.slots;
+    axes.cache_bytes = options_.cache_bytes;
+    if (std::any_of(tiers_.begin(), tiers_.end(), [](const auto& t) { return is_disk(*t); })) {
+      axes.disks = disk_choices(options_.disk, directory_.manifest());
+    }
+    axes.choices = choices(options_, directory_.manifest());
+    return axes;
+  }
+
+  const SweepOptions& options_;
+  const layout::IndexDirectory directory_;
+  const search::SearchIndex index_;
+  tiers::IndexRecords records_;
+  const dataset::GroundTruth truth_;
+  const dataset::VectorSet vectors_;
+  LineTime line_time_;
+  SweepQueries queries_;
+  std::vector<std::unique_ptr<SweepTier>> tiers_;
+};
+
+}  // namespace
+
+void check_passes(std::uint32_t k, std::uint32_t passes, double pass_ms) {
+  if (k == 0) throw Error("--k must be at least 1");
+  if (passes == 0) throw Error("--passes must be at least 1");
+  if (!(pass_ms > 0)) throw Error("--pass-ms must be more than 0");
+}
+
+std::vector<nlohmann::ordered_json> sweep(const SweepOptions& options, const SweepFiles& files) {
+  check_passes(options.k, options.passes, options.pass_ms);
+  return with_files(files, [&](SweepFile& file) {
+    Sweep sweep(options);
+    const ReportContext context = sweep.context();
+    SweepRun run(sweep.cells(), context, file, options.manner);
+    if (run.run() > 0) return;
+    throw Error("none of the combinations can run; the first: {}", run.first_failure());
+  });
+}
+
+}  // namespace farvec::measure

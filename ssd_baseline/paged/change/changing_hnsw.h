@@ -1,0 +1,51 @@
+// The paged HNSW as what changes an index sees it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "changes/changing.h"
+#include "indexing/order/insertion_order.h"
+#include "ssd_baseline/paged/change/hnsw_crew.h"
+#include "ssd_baseline/paged/graph/paged_hnsw.h"
+
+namespace farvec::paged {
+
+/// Ids are below 2^32 - 1; a larger one is refused by name. A version is a position in the graph's
+/// log. flush() writes every changed page to the disk; compact() is a vacuum.
+///
+/// Rows are not replaced: an id that is in the graph ends the insert, and receipts count none of a
+/// call that fails, though the rows before the failed one are in. Rows that get() returns are each
+/// of their own moment.
+class ChangingHnsw final : public changes::Changing {
+ public:
+  /// Borrows the graph. The crew's deadline and interruption are those of each call.
+  explicit ChangingHnsw(PagedHnsw& hnsw, HnswCrewOptions crew = {});
+
+  changes::RowShape row_shape() const override;
+  /// By the cosine alone directions count: rows of every type that becomes the stored one are
+  /// taken.
+  void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override;
+  void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+              const changes::Patience& patience, changes::Receipt& receipt) override;
+  /// The same in this order, in which near rows find their pages in the buffer.
+  void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+              const indexing::OrderOptions& order, const changes::Patience& patience,
+              changes::Receipt& receipt);
+  void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
+             changes::Receipt& receipt) override;
+  changes::FoundRows get(std::span<const std::uint64_t> ids,
+                         const changes::Patience& patience) const override;
+  bool flush(const Interruption& give_up = {}) override;
+  bool compact(const Interruption& give_up = {}) override;
+  nlohmann::ordered_json now() const override;
+
+ private:
+  HnswCrew crew(const changes::Patience& patience) const;
+
+  PagedHnsw& hnsw_;
+  const HnswCrewOptions crew_;
+};
+
+}  // namespace farvec::paged
