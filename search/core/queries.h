@@ -15,7 +15,7 @@ namespace farvec::search {
 /// when their dimension or type is not that of the data set the index was built from, or when a
 /// query has no distance to anything.
 dataset::VectorSet load_queries(const std::string& path, const layout::Manifest& manifest);
-/// The same of rows that are there already; `name` is what messages call them.
+/// Does the same to rows that are there already; messages call them `name`.
 dataset::VectorSet fit_queries(dataset::VectorSet source, const std::string& name,
                                const layout::Manifest& manifest);
 

@@ -1,4 +1,4 @@
-// What programs say of HNSW graphs on pages.
+// hnsw_json() is what programs say of an HNSW graph on pages.
 #pragma once
 
 #include <nlohmann/json.hpp>
