@@ -24,9 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Times that all indexes are timed, in turn.
+/// Rounds in each of which all indexes are timed, in turn.
 constexpr std::uint32_t kRounds = 3;
-/// Vectors that they are timed with.
+/// The most vectors that they are timed with.
 constexpr std::size_t kMostTimed = 20'000;
 
 using Clock = std::chrono::steady_clock;
@@ -45,7 +45,7 @@ void check(const AdviceOptions& options) {
   if (options.devices.empty()) throw Error("no device is given");
 }
 
-/// Processor time over wall time while searches were timed; 1 when none was.
+/// Returns processor time over wall time while searches were timed; 1 when none was.
 double core_share(const std::vector<SettingTrials>& settings) {
   double processor = 0;
   double wall = 0;
@@ -98,7 +98,7 @@ class Advisor {
   }
 
  private:
-  /// Measured once; null: a model.
+  /// Returns the disk after a first measurement; null for a model.
   std::unique_ptr<MeasuredDisk> measure(const DeviceChoice& choice) const {
     if (choice.disk.empty()) return nullptr;
     auto disk =
@@ -140,7 +140,7 @@ class Advisor {
 
   VectorView some_queries() const { return thin_out(queries(), options_.most_queries); }
 
-  /// Graphs, then partitions, each with all their layouts.
+  /// Lists graphs, then partitions, each with all its layouts.
   std::vector<Setting> list_settings() {
     std::vector<Setting> settings;
     for (const std::uint32_t degree : options_.degrees) add_graphs(degree, settings);
@@ -185,7 +185,7 @@ class Advisor {
     return trials;
   }
 
-  /// Ascending; the last one may be cut when those before took long.
+  /// Counts on ascending samples; the last one may be cut when those before took long.
   void count_samples() {
     const auto largest =
         sample_file(options_.file.path, options_.sample, options_.seed, options_.file.metric);
@@ -203,7 +203,8 @@ class Advisor {
     }
   }
 
-  /// Leaves the indexes where directory_of() says, instead of those of an earlier call.
+  /// Counts all indexes on one sample. Leaves them where directory_of() says, instead of those of
+  /// an earlier call.
   void count_all(dataset::VectorSet source) {
     Progress progress(fmt::format("counting on {} rows", source.count()),
                       options_.degrees.size() + partitions_.size(), options_.quiet,
@@ -236,7 +237,7 @@ class Advisor {
     }
   }
 
-  /// For all devices; where counts do not depend on them, once.
+  /// Counts for all devices; only once where counts do not depend on them.
   void count_index_of(const Setting& setting, const Sample& sample) {
     if (asked_to_end(options_.interrupted)) throw WorkInterrupted();
     std::optional<TrialResult> counted;
@@ -280,7 +281,7 @@ class Advisor {
   fs::path folder_of(const Partition& partition) const {
     return indexes() / fmt::format("clusters-{}-{}", partition.cluster_rows, partition.replicas);
   }
-  /// Where the small index of a setting lies.
+  /// The folder of the small index of a setting.
   fs::path directory_of(const Setting& setting) const {
     return (setting.is_graph() ? folder_of(setting.degree) : folder_of(setting.partition)) /
            layout_name(setting);
@@ -322,7 +323,7 @@ class Advisor {
 
   AdviceOptions options_;
   std::uint64_t rows_ = 0;
-  std::uint64_t least_rows_ = 0;  ///< of a sample
+  std::uint64_t least_rows_ = 0;  ///< least rows of a sample
   RowRange range_;
   const dataset::VectorSet queries_;
   std::optional<dataset::VectorSet> timing_;  ///< the queries and rows of the largest sample
@@ -331,7 +332,7 @@ class Advisor {
   std::vector<Partition> partitions_;
   std::vector<DeviceTrials> devices_;
   std::vector<std::uint64_t> sample_rows_;
-  double sparse_share_ = 0;  ///< of the last of them
+  double sparse_share_ = 0;  ///< the sparse share of the last of them
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The whole way from a vector file to an advice.
+// Goes the whole way from a vector file to an advice: advise() builds small indexes of samples,
+// counts and measures what their searches do, and says what indexes of the whole file will do.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,16 @@ namespace farvec::measure {
 inline constexpr double kDefaultDiskSeconds = 10;
 
 struct AdviceOptions {
-  IndexedFile file;  ///< row_bytes is filled in
+  IndexedFile file;  ///< advise() fills in `row_bytes`
   std::string queries;
   std::string queries_range;
   std::vector<DeviceChoice> devices;             ///< one advice for each, from the same indexes
-  std::uint64_t disk_bytes = kDefaultTestBytes;  ///< of the file on a disk that is measured
-  double disk_seconds = kDefaultDiskSeconds;     ///< of reading each disk that is measured
+  std::uint64_t disk_bytes = kDefaultTestBytes;  ///< size of the file on a disk that is measured
+  double disk_seconds = kDefaultDiskSeconds;     ///< how long each disk that is measured is read
   double recall = 0.95;
   std::uint32_t k = 10;
   std::uint32_t threads = 1;  ///< cores that search
-  std::uint64_t sample = 0;   ///< rows of the largest; 0: as default_sample() says
+  std::uint64_t sample = 0;   ///< rows of the largest sample; 0: default_sample() says
   double most_minutes = 10;   ///< for building and counting; a larger sample is cut to fit
   std::uint64_t most_queries = 1000;
   std::uint64_t seed = 1;
@@ -36,7 +37,7 @@ struct AdviceOptions {
   std::vector<std::uint32_t> replicas;
   std::vector<layout::ClusterLayoutKind> layouts;
   Limits limits;
-  std::filesystem::path scratch;  ///< folder for small indexes, which is there and stays
+  std::filesystem::path scratch;  ///< an existing folder for small indexes; it stays
   bool quiet = false;
   Interruption interrupted = {};
 };
@@ -46,8 +47,8 @@ inline constexpr std::size_t kLeastQueries = 100;
 /// Fewer rows than these say too little about growth.
 inline constexpr std::uint64_t kLeastRows = 1000;
 
-/// Builds, counts and measures small indexes, and says what whole ones will do: for each device, in
-/// their order. Throws Error, and WorkInterrupted.
+/// Builds, counts and measures small indexes, and says what whole ones will do. Returns one report
+/// per device, in the order of options.devices. Throws Error, and WorkInterrupted.
 std::vector<AdviceReport> advise(AdviceOptions options);
 
 }  // namespace farvec::measure

@@ -10,7 +10,7 @@
 namespace farvec::measure {
 namespace {
 
-/// What sums of logarithms may add to a whole number.
+/// The rounding error that sums of logarithms may add to a whole number.
 constexpr double kRounding = 1e-6;
 
 bool reached(const SettingTrials& trials) {
@@ -18,7 +18,7 @@ bool reached(const SettingTrials& trials) {
                      [](const TrialResult& trial) { return trial.reached.has_value(); });
 }
 
-/// `of` each trial, which all reach the recall.
+/// Returns the value of `of` for each trial. All of them reach the recall.
 template <typename Of>
 std::vector<SamplePoint> points_of(const SettingTrials& trials, const Of& of) {
   std::vector<SamplePoint> points;
@@ -45,8 +45,9 @@ GrowthLaw law_of(SearchFamily family, std::span<const SettingTrials> settings) {
   return fitting_law(series);
 }
 
-/// How often a search waits: once per hop; of slotted pages, whose hops often find their records in
-/// memory, for every page; for groups and lists, and then for strays.
+/// Returns how often a search waits. A graph's search waits once per hop, or for every page where
+/// the graph is in slotted pages, whose hops often find their records in memory. A search of
+/// clusters waits for groups and lists, and then for strays.
 double waits(const Setting& setting, const Counts& counts) {
   if (setting.is_slotted()) return counts[kReads];
   if (setting.is_graph()) return counts[kHops];
@@ -58,10 +59,10 @@ std::array<ReadKind, 3> read_kinds(const Setting& setting, const Counts& counts,
   if (setting.is_graph()) return {{{counts[kReads], counts[kBytes]}, {}, {}}};
   const double strays = std::min(counts[kStrayReads] * size.stray_bytes, counts[kBytes]);
   const double lists = std::min(counts[kListReads] * size.list_bytes, counts[kBytes] - strays);
-  // Groups whose list lies before them, or that have none, have what is left.
+  // Groups whose list is before them, or that have none, have what is left.
   ReadKind groups{counts[kGroupReads], counts[kBytes] - strays - lists};
   ReadKind stray_reads{counts[kStrayReads], strays};
-  if (groups.reads == 0) {  // strays that share a read
+  if (groups.reads == 0) {  // the strays share reads
     stray_reads.bytes += groups.bytes;
     groups.bytes = 0;
   }
@@ -69,7 +70,7 @@ std::array<ReadKind, 3> read_kinds(const Setting& setting, const Counts& counts,
 }
 
 double address_growth(const SettingTrials& trials, const Target& target) {
-  // Three bytes per address end with 2^24 records.
+  // Three bytes per address suffice below 2^24 records.
   constexpr double kThreeByteRecords = 1 << 24;
   const TrialResult& largest = trials.trials.back();
   const bool coupled = trials.setting.layout == layout::ClusterLayoutKind::coupled;

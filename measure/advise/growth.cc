@@ -10,7 +10,7 @@
 namespace farvec::measure {
 namespace {
 
-/// b of y - y_last = b * (x - x_last).
+/// Returns b of y - y_last = b * (x - x_last).
 double slope_through(std::span<const SamplePoint> points, const SamplePoint& last,
                      double (*of)(double)) {
   double products = 0;
@@ -29,7 +29,7 @@ const SamplePoint& most_rows(std::span<const SamplePoint> points) {
                            [](const auto& a, const auto& b) { return a.rows < b.rows; });
 }
 
-/// Relative error at the point with most rows, carried on from the others.
+/// Returns the relative error at the point with most rows when the law carries on the others.
 double error_at_last(const std::vector<SamplePoint>& points, GrowthLaw law) {
   const SamplePoint last = most_rows(points);
   std::vector<SamplePoint> earlier;
@@ -70,12 +70,12 @@ std::vector<double> solve(std::vector<std::vector<double>> a, std::vector<double
   return x;
 }
 
-/// Unit costs of the kinds in `used` alone.
+/// Fits unit costs for the kinds in `used` only.
 std::vector<double> fit(std::span<const WorkTime> samples, std::span<const std::size_t> used) {
   const std::size_t n = used.size();
   std::vector<std::vector<double>> squares(n, std::vector<double>(n, 0));
   std::vector<double> products(n, 0);
-  std::vector<double> scale(n, 0);  // so that pivots of all kinds compare
+  std::vector<double> scale(n, 0);  // so that pivots of all kinds are comparable
   for (std::size_t i = 0; i < n; ++i) {
     for (const WorkTime& sample : samples) {
       scale[i] = std::max(scale[i], sample.work[used[i]] / sample.ns);

@@ -19,7 +19,7 @@ constexpr Column kColumns[] = {{"index", 41},   {"L/probe", 7}, {"QPS", 8},    {
                                {"dev. QPS", 9}, {"x data", 6},  {"far GB", 8}, {"B/vector", 8},
                                {"DRAM GB", 8}};
 
-/// Where a measured disk's spread is said.
+/// The column that shows a measured disk's spread.
 constexpr Column kSpread = {"QPS min..max", 14};
 constexpr std::size_t kAfterRate = 3;
 
@@ -32,7 +32,7 @@ std::vector<Column> columns_of(const AdviceReport& report) {
 /// The share of a core that a machine without other work leaves to a search.
 constexpr double kQuietShare = 0.9;
 
-/// The share of vertices with few edges that is no cause for a word.
+/// Up to this share of vertices with few edges, nothing is said of them.
 constexpr double kFewSparse = 0.01;
 
 constexpr const char* kCountNames[kCounts] = {"hops",        "reads",      "bytes",
@@ -43,13 +43,13 @@ const char* parameter_name(const Setting& setting) {
   return setting.is_graph() ? "list" : "probe";
 }
 
-/// Gigabytes (10^9 bytes) of the whole index on the memory node or the disk.
+/// Returns the gigabytes (10^9 bytes) of the whole index on the memory node or the disk.
 double far_gb(const AdviceReport& report, const Forecast& forecast) {
   return forecast.amplification *
          static_cast<double>(report.target.rows * report.target.row_bytes) / 1e9;
 }
 
-/// With what the searches take.
+/// Returns the gigabytes of compute DRAM, with what the searches take.
 double dram_gb(const AdviceReport& report, const Forecast& forecast) {
   return (forecast.compute_dram_per_vector * static_cast<double>(report.target.rows) +
           forecast.search_dram) /
@@ -89,7 +89,7 @@ void print_forecast(const AdviceReport& report, const Forecast& forecast) {
   print_row(columns_of(report), cells);
 }
 
-/// What a unit of work is called, in the order of work_units().
+/// Returns what units of work are called, in the order of work_units().
 std::vector<const char*> unit_names(SearchFamily family) {
   switch (family) {
     case SearchFamily::graph:
@@ -117,7 +117,7 @@ const char* family_name(SearchFamily family) {
   return "cluster";
 }
 
-/// "graph: 488 ns per record, 38.3 ns per estimate".
+/// Prints lines like "graph: 488 ns per record, 38.3 ns per estimate".
 void print_costs(const AdviceReport& report) {
   for (const auto& [family, model] : report.models) {
     if (model.costs.ns.empty()) continue;
@@ -130,7 +130,7 @@ void print_costs(const AdviceReport& report) {
   }
 }
 
-/// The widest of all sizes and numbers of reads.
+/// Prints the widest spread over all sizes and numbers of reads.
 void print_disk_spread(const AdviceDevice& device) {
   if (!device.is_measured()) return;
   double slowest = 1;
@@ -149,7 +149,7 @@ void print_disk_spread(const AdviceDevice& device) {
       1 / slowest, 1 / fastest);
 }
 
-/// Of each layout whose usual codes do not serve.
+/// Prints a line for each layout whose usual codes do not serve.
 void print_steering(const AdviceReport& report) {
   for (const auto& [layout, steering] : report.recipe.steering) {
     fmt::print("graph, {}: {}\n", to_string(layout), steering.because);
@@ -239,7 +239,7 @@ nlohmann::ordered_json setting_json(const AdviceReport& report, const Forecast& 
   return row;
 }
 
-/// Reads that go out, and are waited for, in such numbers.
+/// Adds the costs of reads of which `together` go out, and are waited for, together.
 void add_disk_reads(double together, const std::vector<ReadCost>& sizes,
                     nlohmann::ordered_json& out) {
   for (const ReadCost& cost : sizes) {

@@ -1,4 +1,4 @@
-// What the advisor says: a table for people, one JSON object for programs.
+// Shows what the advisor found: as a table for people, as one JSON object for programs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace farvec::measure {
 
-/// All that one run of the advisor found.
+/// All that one run of the advisor found for one device.
 struct AdviceReport {
   IndexedFile file;
   Target target;
@@ -22,8 +22,8 @@ struct AdviceReport {
   double recall = 0.95;
   std::vector<std::uint64_t> sample_rows;
   std::size_t queries = 0;
-  /// Of the graphs of the last sample, the largest share of vertices that have fewer than half of
-  /// their degree in edges.
+  /// The largest share, over the graphs of the last sample, of vertices that have fewer edges than
+  /// half of the graph's degree.
   double sparse_share = 0;
   std::map<SearchFamily, FamilyModel> models;
   /// The share of a core that the searches had while they were timed. Rates are forecast for a
@@ -34,7 +34,7 @@ struct AdviceReport {
 };
 
 void print_advice(const AdviceReport& report);
-/// For programs.
+/// Returns the report for programs.
 nlohmann::ordered_json advice_json(const AdviceReport& report);
 
 }  // namespace farvec::measure

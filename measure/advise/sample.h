@@ -1,4 +1,4 @@
-// A seeded part of a data set, with the exact neighbours of the queries in it.
+// Takes a seeded part of a data set, with the exact neighbours of the queries in it.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace farvec::measure {
 
-/// `amount` rows of the file, each subset equally likely, in the file's order; rows with NaN or
-/// infinity are left out. Throws Error.
+/// Returns `amount` rows of the file in the file's order; each subset is equally likely. Rows with
+/// NaN or infinity are left out. Throws Error.
 dataset::VectorSet sample_file(const std::string& path, std::uint64_t amount, std::uint64_t seed,
                                Metric metric);
 
-/// The same of rows in memory.
+/// Returns `amount` rows of those in memory, chosen in the same way.
 dataset::VectorSet sample_set(const VectorView& rows, std::uint64_t amount, std::uint64_t seed);
 
-/// At most `amount` rows of the view, equally far apart; no copy.
+/// Returns at most `amount` rows of the view, equally far apart, without a copy.
 VectorView thin_out(const VectorView& rows, std::size_t amount);
 
-/// All of `first`, then rows of `more`, equally far apart, up to `most` together. Both of one type
-/// and dimension.
+/// Returns all of `first`, then rows of `more`, equally far apart, up to `most` together. Both have
+/// the same type and dimension.
 dataset::VectorSet top_up(const VectorView& first, const VectorView& more, std::size_t most);
 
 /// A data set in miniature.
@@ -39,8 +39,8 @@ struct SampleOptions {
   unsigned threads = 0;
 };
 
-/// `source` are rows of the file's type, `queries` of the stored type. The truth compares stored
-/// forms, as searches do.
+/// Makes a sample. `source` has rows of the file's type, `queries` are of the stored type. The
+/// truth compares stored forms, as searches do.
 Sample make_sample(dataset::VectorSet source, const VectorView& queries,
                    const SampleOptions& options);
 

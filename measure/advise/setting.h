@@ -1,4 +1,4 @@
-// The indexes that the advisor compares.
+// Names the indexes that the advisor compares.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct GraphBuild {
   double alpha = 1.15;
   std::uint32_t passes = 1;
   std::optional<std::uint32_t> code_bits;
-  std::uint32_t width = 3;  ///< of the searches
-  /// Where the codes of a layout do not serve the samples.
+  std::uint32_t width = 3;  ///< width of the searches
+  /// What the samples need where the usual codes of a layout do not serve them.
   struct Steering {
     std::uint32_t bits = 0;
     std::string because;  ///< a sentence without a full stop
   };
   std::map<layout::LayoutKind, Steering> steering;
 
-  /// Per dimension of the codes: what was asked for, as far as the layout can have it; what the
-  /// samples need; or its own.
+  /// Returns the bits per dimension of the layout's codes: what was asked for, as far as the layout
+  /// can have it; else what the samples need; else the layout's own.
   std::uint32_t bits(layout::LayoutKind layout) const;
 };
 
@@ -40,25 +40,25 @@ struct Partition {
   bool operator==(const Partition&) const = default;
 };
 
-/// One index, and, of slotted pages, what their searches may keep in memory.
+/// One index. For slotted pages it also says what their searches may keep in memory.
 struct Setting {
   layout::IndexKind kind = layout::IndexKind::graph;
-  std::uint32_t degree = 0;  ///< of a graph
-  Partition partition;       ///< of clusters
+  std::uint32_t degree = 0;  ///< degree of a graph
+  Partition partition;       ///< partition of clusters
   layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped;
   layout::LayoutKind graph_layout = layout::LayoutKind::csr;
-  double memory_percent = 0;  ///< of slotted pages: of the bytes of the index
+  double memory_percent = 0;  ///< percent of the bytes of an index in slotted pages
 
   bool is_graph() const { return kind == layout::IndexKind::graph; }
-  /// Its records have the codes of their neighbours, and compute DRAM has none.
+  /// Whether its records have the codes of their neighbours; then compute DRAM has none.
   bool is_inline() const { return is_graph() && graph_layout == layout::LayoutKind::inlined; }
-  /// Searched on disks alone, through a pool of records.
+  /// Whether it is in slotted pages: searched on disks only, through a pool of records.
   bool is_slotted() const { return is_graph() && graph_layout == layout::LayoutKind::slotted; }
 
   bool operator==(const Setting&) const = default;
 };
 
-/// Searches of one kind cost alike per unit of work.
+/// Kinds of searches. Those of one kind cost the same per unit of work.
 enum class SearchFamily : std::uint8_t { graph, inlined, slotted, cluster };
 inline constexpr SearchFamily kSearchFamilies[] = {SearchFamily::graph, SearchFamily::inlined,
                                                    SearchFamily::slotted, SearchFamily::cluster};
@@ -71,19 +71,19 @@ std::string layout_name(const Setting& setting);
 /// grouped".
 std::string to_string(const Setting& setting);
 
-/// What is to be indexed, as a command line says it.
+/// What is to be indexed, in the terms of a command line.
 struct IndexedFile {
   std::string path;
   Metric metric = Metric::l2;
-  std::uint64_t row_bytes = 0;  ///< of the file
+  std::uint64_t row_bytes = 0;  ///< bytes of a row of the file
 };
 
-/// The command that builds the whole index, but for --out.
+/// Returns the command that builds the whole index, without --out.
 std::string build_command(const Setting& setting, const IndexedFile& file,
                           const GraphBuild& recipe);
 
-/// What a search of the index needs besides its list or number of clusters: "--width 3"; of slotted
-/// pages budget, order and prefetch too; nothing of clusters.
+/// Returns what a search of the index needs besides its list or number of clusters: "--width 3" for
+/// graphs; budget, order and prefetch too for slotted pages; nothing for clusters.
 std::string search_options(const Setting& setting, const GraphBuild& recipe);
 
 }  // namespace farvec::measure

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kMostSlottedSlots = 64;
 constexpr std::uint32_t kUsualList = 64;
-/// The pool has at least so many times what the searches themselves take, as with --slots auto.
+/// The pool has at least this many times what the searches themselves take, as with --slots auto.
 constexpr double kPoolShare = 3;
 
 double grown(std::size_t bytes, double growth) {

@@ -1,4 +1,4 @@
-// A small index in slotted pages, searched under a budget of memory.
+// Tries a small index in slotted pages, searched under a budget of memory.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,23 @@
 
 namespace farvec::measure {
 
-/// What searches of the whole index have in memory, and what it comes to on a small one.
+/// What searches of the whole index have in memory, and what that comes to on a small one.
 struct PoolShare {
-  std::size_t whole_bytes = 0;               ///< that the whole index's searches take
-  double pool_bytes = 0;                     ///< of it, the pool's
+  std::size_t whole_bytes = 0;               ///< bytes that the whole index's searches take
+  double pool_bytes = 0;                     ///< the pool's part of whole_bytes
   std::optional<std::size_t> sample_budget;  ///< none: not even one record fits the whole's pool
 };
 
-/// `sample` is what searches of the small index take when all records fit; `index_bytes` are all of
-/// its regions; the whole index has `growth` times the rows, and `percent` of its bytes are the
-/// budget. Codes, map, entries and pool grow with the rows, buffers and searches do not. The small
-/// index's pool gets the same share of its records.
+/// Scales a budget down to the small index. `sample` is what searches of the small index take when
+/// all records fit; `index_bytes` is the size of all of its regions; the whole index has `growth`
+/// times the rows, and `percent` of its bytes are the budget. Codes, map, entries and pool grow
+/// with the rows, buffers and searches do not. The small index's pool gets the same share of its
+/// records.
 PoolShare share_pool(const slotted::MemoryPlan& sample, std::uint64_t index_bytes, double growth,
                      double percent);
 
-/// The first half of the queries fills the pool, the second half is counted and timed: repeated
-/// queries would find everything in memory.
+/// A trial in which the first half of the queries fills the pool, and the second half is counted
+/// and timed: repeated queries would find everything in memory.
 class SlottedTrial final : public Trial {
  public:
   SlottedTrial(const std::filesystem::path& directory, double memory_percent,
@@ -36,11 +37,11 @@ class SlottedTrial final : public Trial {
 
   TrialResult count(const dataset::GroundTruth& truth) override;
   void time(TrialResult& result) override;
-  /// The budget holds all.
+  /// Returns 0: the budget includes all that searches take.
   std::size_t search_bytes(std::uint32_t, std::uint32_t, std::uint32_t) const override { return 0; }
 
  private:
-  /// Most searches in flight that leave the pool of the whole index what it is for.
+  /// Returns the most searches in flight that leave the pool of the whole index what it needs.
   std::uint32_t affordable_slots();
   slotted::SlottedSearchOptions search_options(std::uint32_t list) const;
   PoolShare share(std::uint32_t list) const;

@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The manifest as written. `bits` of none: as the sample needs.
+/// Writes the graph and returns the manifest that was written. Without `bits` the codes have the
+/// bits that the sample needs.
 layout::Manifest write_graph(const fs::path& out, const indexing::BuiltGraph& built,
                              layout::LayoutKind kind, std::optional<std::uint32_t> bits) {
   const layout::WriteOptions write{.overwrite = true, .threads = resolve_threads(0), .quiet = true};
@@ -33,8 +34,9 @@ layout::Manifest write_graph(const fs::path& out, const indexing::BuiltGraph& bu
       out, built, {.payload = layout::PayloadKind::vector, .code_bits = bits}, write);
 }
 
-/// With the bits of the recipe, or, where they do not serve and nobody asked for them, with others,
-/// which become the recipe's.
+/// Writes the graph with the bits of the recipe. Where they do not serve and recipe.code_bits does
+/// not ask for them, writes it with the bits that the sample needs. In both cases the recipe then
+/// has what was written.
 void write_serving(const fs::path& out, const indexing::BuiltGraph& built, layout::LayoutKind kind,
                    GraphBuild& recipe) {
   layout::Manifest written = write_graph(out, built, kind, recipe.bits(kind));

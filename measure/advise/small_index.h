@@ -1,4 +1,5 @@
-// Indexes of a sample: written to a folder of their own, opened as every tool opens one.
+// Builds indexes of a sample in a folder of their own, and opens them in the way that every tool
+// opens an index.
 #pragma once
 
 #include <filesystem>
@@ -26,13 +27,14 @@ struct SmallBuild {
 };
 
 /// Builds one graph and writes one index per layout, at directory / to_string(layout). Returns the
-/// share of its vertices that have fewer than half of `degree` edges. Where codes do not serve the
-/// sample, and nobody asked for their bits, build.recipe.steering has what does, from then on.
-/// Throws Error.
+/// share of its vertices that have fewer than half of `degree` edges. Where the codes of a layout
+/// do not serve the sample, build.recipe.steering has from then on the bits that were written
+/// instead and the reason. Bits that recipe.code_bits asks for are not replaced. Throws Error.
 double write_graphs(const std::filesystem::path& directory, const Sample& sample,
                     std::uint32_t degree, SmallBuild& build);
 
-/// Clusters once and writes one index per layout, at directory / to_string(layout). Throws Error.
+/// Clusters the sample once and writes one index per layout, at directory / to_string(layout).
+/// Throws Error.
 void write_clusters(const std::filesystem::path& directory, const Sample& sample,
                     const Partition& partition,
                     const std::vector<layout::ClusterLayoutKind>& layouts, const SmallBuild& build);
@@ -45,9 +47,9 @@ class OpenIndex {
 
   const layout::Manifest& manifest() const { return directory_.manifest(); }
   const search::SearchIndex& index() const { return index_; }
-  /// Records and what is kept beside them.
+  /// Bytes of its records and of what is kept beside them.
   std::uint64_t bytes() const { return index_.region_bytes() + index_.dram_bytes(); }
-  /// They live no longer than this.
+  /// Makes the cores, which must not outlive this object.
   std::vector<std::unique_ptr<search::SearchCore>> make_cores(
       const search::SearchShape& shape) const {
     return tier_.make_cores(shape);
@@ -60,8 +62,8 @@ class OpenIndex {
   const tiers::IndexOnTier tier_;
 };
 
-/// Slotted pages that are read from memory instead of a disk: what their searches read and compute
-/// is the same.
+/// An index in slotted pages that is read from memory instead of a disk: what its searches read and
+/// compute is the same.
 class OpenPages {
  public:
   /// Throws Error.
@@ -69,7 +71,8 @@ class OpenPages {
 
   const layout::Manifest& manifest() const { return directory_.manifest(); }
   const slotted::SlottedIndex& index() const { return index_; }
-  /// With an empty pool. Lives no longer than this. Throws Error when the budget is too small.
+  /// Makes a core with an empty pool, which must not outlive this object. Throws Error when the
+  /// budget is too small.
   std::unique_ptr<search::SearchCore> make_core(const slotted::SlottedSearchOptions& options) const;
 
  private:

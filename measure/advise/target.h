@@ -1,4 +1,4 @@
-// The cheapest search that reaches a recall.
+// Finds the cheapest search that reaches a recall.
 #pragma once
 
 #include <array>
@@ -31,14 +31,14 @@ struct Searched {
 
 struct Reached {
   double parameter = 0;  ///< list or clusters to probe; between two whole numbers
-  Counts counts{};       ///< at it
+  Counts counts{};       ///< counts at this parameter
 };
 
 /// Finds the least whole number from `least` to `most` at which `search` has the recall, by
-/// doubling and halving: recall has to grow with the number, nearly always. The result lies between
-/// it and the number before it, where a straight line between their recalls has the target; so
-/// small numbers do not jump. Nothing when not even `most` has it. `search` is called about
-/// 2 log2(result / least) times.
+/// doubling and halving: recall has to grow with the number, nearly always. The result is between
+/// that number and the one before it, where a straight line between their recalls has the target,
+/// so small numbers do not jump. Returns nothing when not even `most` has the recall. `search` is
+/// called about 2 log2(result / least) times.
 std::optional<Reached> reach(const std::function<Searched(std::uint32_t)>& search,
                              std::uint32_t least, std::uint32_t most, double recall);
 

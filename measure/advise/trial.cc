@@ -19,7 +19,7 @@
 namespace farvec::measure {
 namespace {
 
-/// Queries that one copy answers before the next one's turn.
+/// The number of queries that one copy answers before it is the next one's turn.
 constexpr std::size_t kTurn = 50;
 
 /// A device of the same kind as `model`, so that searches take the same path, without its limits.
@@ -32,7 +32,7 @@ tiers::TierSpecPointer unlimited(const transport::DeviceModel& model) {
   return tiers::emulated_tier(device);
 }
 
-/// As the whole index will be read.
+/// Returns the traits of the tier that the whole index will be read from.
 tiers::TierTraits traits_of(const AdviceDevice& device) {
   const auto tier =
       device.is_measured() ? tiers::parse_tier("ssd") : tiers::emulated_tier(device.model);
@@ -55,7 +55,8 @@ IndexSize index_size(const OpenIndex& open) {
   return size;
 }
 
-/// Bytes of the largest cache. When the machine does not say, what a server usually has.
+/// Returns the bytes of the largest cache, or what a server usually has when the machine does not
+/// say.
 std::uint64_t cache_bytes() {
   constexpr std::uint64_t kUsual = std::uint64_t{32} << 20;
   const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -139,7 +140,8 @@ class MemoryTrial final : public Trial {
                 options_.k, choice, search::limits_of(open_->manifest())))};
   }
 
-  /// As many as read more than the cache holds, or all of an index that it holds, a few times.
+  /// Returns the queries for timing: enough of them to read a few times what the cache holds, or a
+  /// few times all of an index that it holds.
   VectorView timing_queries(const Counts& counts) const {
     constexpr double kCaches = 4;
     const double code_bytes = static_cast<double>(open_->index().dram_bytes()) /
@@ -154,7 +156,7 @@ class MemoryTrial final : public Trial {
     return queries;
   }
 
-  /// Searches in full flight.
+  /// Times searches with all slots busy.
   void time(std::uint32_t number, const VectorView& queries, Timed& timed) const {
     const Cores cores = cores_of(*open_);
     search::BatchParameters searches = parameters(number);
@@ -168,7 +170,7 @@ class MemoryTrial final : public Trial {
     }
   }
 
-  /// What a query takes longer when there are as many vectors as in the whole index.
+  /// Returns how much longer a query takes when there are as many vectors as in the whole index.
   double cache_ns(std::uint32_t number, const VectorView& queries) {
     const std::uint64_t rows = open_->manifest().count;
     const std::uint64_t wanted = (options_.whole_rows + rows - 1) / rows;
@@ -186,15 +188,16 @@ class MemoryTrial final : public Trial {
     for (std::uint32_t pass = 0; pass <= options_.passes; ++pass) {
       const double one = turns_ns({cores.data(), 1}, number, queries, pass);
       const double all = turns_ns(cores, number, queries, pass);
-      if (pass == 0) continue;  // it warms up
+      if (pass == 0) continue;  // the first pass warms up
       alone.push_back(one);
       in_turn.push_back(all);
     }
     return median(in_turn) - median(alone);
   }
 
-  /// A few queries on each of the cores in turn. A query meets another core in the next pass: else
-  /// it would find its records in the cache again, however many copies there are.
+  /// Runs a few queries on each of the cores in turn and returns the time per query. A query meets
+  /// another core in the next pass: else it would find its records in the cache again, however many
+  /// copies there are.
   double turns_ns(std::span<Cores> cores, std::uint32_t number, const VectorView& queries,
                   std::size_t turn) const {
     const search::BatchParameters searches = parameters(number);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 
-/// Queries a second when each takes so long.
+/// Returns the queries a second when each takes `ns`.
 double rate(double ns) {
   return ns > 0 ? kNsPerSecond / ns : std::numeric_limits<double>::infinity();
 }
@@ -40,14 +40,15 @@ LinkTime link_time(const QueryWork& work, const AdviceDevice& device) {
   return time;
 }
 
-/// Searches that keep a measured disk's depth of reads in flight together.
+/// The number of searches that together keep a measured disk's depth of reads in flight.
 double slots_for_depth(const QueryWork& work, const AdviceDevice& device) {
   const double each = work.reads_per_wait();
   return device.is_measured() && each > 0 ? device.depth / each : 0;
 }
 
-/// Searches in flight that hide the waits behind computation; where a measured disk binds, that
-/// keep its depth of reads in flight, for more of them only wait longer.
+/// Returns the number of searches in flight that hide the waits behind computation. Where a
+/// measured disk binds, it is the number that keeps the disk's depth of reads in flight, for more
+/// of them only wait longer.
 std::uint32_t slots_for(const QueryWork& work, const AdviceDevice& device, double wait_ns,
                         bool computation_binds) {
   double wanted = slots_for_depth(work, device);
@@ -59,7 +60,7 @@ std::uint32_t slots_for(const QueryWork& work, const AdviceDevice& device, doubl
                   std::bit_floor(std::max(work.most_slots, 1u)));
 }
 
-/// Waits of one search that has core and device for itself.
+/// How long one search waits that has core and device for itself.
 double wait_ns(const QueryWork& work, const AdviceDevice& device) {
   return work.waits * device.model.latency_us * 1e3 + link_time(work, device).occupied_ns;
 }
@@ -69,7 +70,7 @@ double device_rate(const QueryWork& work, const AdviceDevice& device, std::uint3
          device.rate_share(slots * work.reads_per_wait());
 }
 
-/// With so many slots on each core.
+/// Returns the queries a second with `slots` slots on each core.
 double whole_rate(const QueryWork& work, const AdviceDevice& device, std::uint32_t threads,
                   std::uint32_t slots) {
   return std::min({threads * rate(work.compute_ns), device_rate(work, device, slots),

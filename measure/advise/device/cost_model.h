@@ -1,5 +1,5 @@
-// What a search costs, and so how many of them a core and a device serve each second: equations 1
-// to 3 of the second-tier memory study, with computation as a third bound.
+// Says what a search costs, and so how many searches a core and a device serve each second:
+// equations 1 to 3 of the second-tier memory study, with computation as a third bound.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace farvec::measure {
 
-/// Reads of one kind: how many per query, and their bytes together.
+/// Reads of one kind: how many there are per query, and their bytes together.
 struct ReadKind {
   double reads = 0;
   double bytes = 0;
@@ -21,15 +21,15 @@ struct ReadKind {
 inline constexpr std::uint32_t kLeastSlots = 8;
 inline constexpr std::uint32_t kMostSlots = 256;
 
-/// One query, on average.
+/// What one query does, on average.
 struct QueryWork {
-  /// Records of a graph; or groups, lists and strays of clusters. Kinds differ in size.
+  /// Records of a graph; or groups, lists and strays of clusters. The kinds differ in size.
   std::array<ReadKind, 3> kinds;
   double waits = 0;       ///< times that a search waits for reads, one wait after another
-  double compute_ns = 0;  ///< of one core, with posting and completing the reads
-  std::uint32_t most_slots = kMostSlots;  ///< per core, that there is memory for
-  double kernel_ns = 0;  ///< of compute_ns, what the kernel takes for the reads of a disk
-  double copy_ns = 0;    ///< of compute_ns, what copying their bytes to the search takes
+  double compute_ns = 0;  ///< time of one core, which includes posting and completing the reads
+  std::uint32_t most_slots = kMostSlots;  ///< slots per core that there is memory for
+  double kernel_ns = 0;  ///< the part of compute_ns that the kernel takes for the reads of a disk
+  double copy_ns = 0;    ///< the part of compute_ns that copying their bytes to the search takes
 
   double reads() const;
   double bytes() const;
@@ -49,19 +49,21 @@ struct Prediction {
   double request_rate_qps = 0;  ///< the device begins reads as fast as it can
   double device_qps = 0;        ///< each read takes the longer of its two times
   double qps = 0;               ///< with `slots` searches in flight on each core
-  double qps_least = 0;  ///< with a measured disk as slow as in the slowest of its passes, and
-  double qps_most = 0;   ///< as fast as in the fastest; as qps of a model
+  double qps_least = 0;         ///< the same with a measured disk as slow as in its slowest pass
+  double qps_most = 0;  ///< the same with it as fast as in its fastest pass; both equal `qps` for
+                        ///< a model
   Bound bound = Bound::computation;
   std::uint32_t slots = 1;  ///< per core, to hide the waits
   double alone_us = 0;      ///< latency of a search that has core and device for itself
 };
 
-/// A read occupies a modelled device as a transport::DeviceModel says it, with interruptions of
-/// kinds of long reads by kinds of short ones; a measured disk for what reads of the size took
-/// there that go out in such numbers. `threads` cores share the device. Slots are a power of two
-/// from kLeastSlots to kMostSlots: twice what the mean search needs, since searches differ in
-/// length; where a measured disk binds, as many as keep its depth of reads in flight; fewer where
-/// there is no memory for them.
+/// Predicts what `threads` cores that share the device do. A read occupies a modelled device for
+/// the time that transport::DeviceModel says, to which come the interruptions of long reads by
+/// short ones. It occupies a measured disk for the time that reads of its size took there when as
+/// many went out together. The slots are a power of two from kLeastSlots to kMostSlots: twice what
+/// the mean search needs, since searches differ in length. Where a measured disk binds, they are as
+/// many as keep the disk's depth of reads in flight. They are fewer where there is no memory for
+/// them.
 Prediction predict(const QueryWork& work, const AdviceDevice& device, std::uint32_t threads);
 
 }  // namespace farvec::measure

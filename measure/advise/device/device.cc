@@ -10,8 +10,9 @@
 namespace farvec::measure {
 namespace {
 
-/// What a read of `bytes` costs: a straight line between the sizes that were measured. Below the
-/// smallest it costs as much as the smallest, above the largest it grows in proportion.
+/// Returns what a read of `bytes` costs. It interpolates linearly between the sizes that were
+/// measured. Below the smallest a read costs as much as the smallest, above the largest the cost
+/// grows in proportion.
 double at_size(const std::vector<ReadCost>& costs, double bytes, double ReadCost::*member) {
   const auto above = std::find_if(costs.begin(), costs.end(),
                                   [&](const ReadCost& cost) { return cost.bytes >= bytes; });
@@ -22,13 +23,14 @@ double at_size(const std::vector<ReadCost>& costs, double bytes, double ReadCost
   return below.*member + share * ((*above).*member - below.*member);
 }
 
-/// All of whose blocks a read of `bytes` anywhere touches, on average.
+/// Returns the bytes of all blocks that a read of `bytes` at any place touches, on average.
 double touched_bytes(double bytes, double block) {
   return bytes + block - 1;
 }
 
-/// What one of so many reads costs that are waited for together: between the numbers that were
-/// measured a straight line over their logarithm, beyond the largest as much as that.
+/// Returns what one of `reads` reads costs that are waited for together. Between the numbers that
+/// were measured it interpolates linearly over their logarithm; beyond the largest a read costs as
+/// much as there.
 double at_group(const AdviceDevice& device, double bytes, double reads, double ReadCost::*member) {
   const double touched = touched_bytes(bytes, device.model.block_bytes);
   double below = 1;

@@ -1,4 +1,5 @@
-// What an index is to be read from: a model of a device, or a disk that was measured here.
+// Describes what an index is to be read from: a model of a device, or a disk that was measured
+// here.
 #pragma once
 
 #include <cstdint>
@@ -11,57 +12,61 @@
 
 namespace farvec::measure {
 
-/// Reads of one size on a disk that was measured: the median pass.
+/// What reads of one size cost on a disk that was measured, in the median pass.
 struct ReadCost {
   double bytes = 0;
-  double occupied_ns = 0;  ///< of the disk by each, with as many in flight as searches have
-  double kernel_ns = 0;    ///< of the core that reads, for each
-  double fastest = 1;      ///< of the passes, as a multiple of occupied_ns
+  double occupied_ns = 0;  ///< time for which each occupies the disk, with as many in flight as
+                           ///< searches have
+  double kernel_ns = 0;    ///< time of the core that reads, for each
+  double fastest = 1;      ///< the fastest pass, as a multiple of occupied_ns
   double slowest = 1;
 };
 
-/// What reads of each size cost of which so many go out, and are waited for, together.
+/// What reads of each size cost when `reads` of them go out, and are waited for, together.
 struct TogetherCosts {
   double reads = 1;
   std::vector<ReadCost> sizes;  ///< ascending
 };
 
-/// Which of the passes.
+/// Names one of the passes.
 enum class Pace : std::uint8_t { median, fastest, slowest };
 
-/// What so many reads in flight bring of the disk's best rate.
+/// The share of the disk's best rate that `depth` reads in flight bring.
 struct DepthShare {
-  double depth = 1;  ///< of each core
+  double depth = 1;  ///< reads in flight of each core
   double share = 1;
 };
 
-/// A device in the terms of a model, and of a disk what was measured.
+/// A device in the terms of a model. For a disk it also has what was measured.
 struct AdviceDevice {
   transport::DeviceModel model;
   std::vector<ReadCost> measured;   ///< ascending sizes; none: a model
   std::uint32_t depth = 1;          ///< reads in flight that bring nearly the best rate
   std::vector<DepthShare> shallow;  ///< ascending depths below that
-  /// Ascending numbers of reads, from 2 on; each read of `measured` is followed by another as soon
-  /// as it has come.
+  /// One entry per number of reads, from 2 on and ascending. In `measured`, by contrast, each read
+  /// is followed by another as soon as it has come.
   std::vector<TogetherCosts> together = {};
-  double copy_ns_per_byte = 0;  ///< of the core that reads: from where reads arrive to a lane
-  std::shared_ptr<const disk::DiskFile> file = nullptr;  ///< that was read; null: a model
+  double copy_ns_per_byte = 0;  ///< time of the core that reads, for a copy from where reads arrive
+                                ///< to a lane
+  std::shared_ptr<const disk::DiskFile> file = nullptr;  ///< the file that was read; null: a model
 
   bool is_measured() const { return !measured.empty(); }
-  /// Disks are read in sectors; an index may lie there in slotted pages.
+  /// Whether it is read in sectors; an index on it may be in slotted pages.
   bool is_disk() const { return is_measured() || model.block_bytes >= 512; }
-  /// Nanoseconds for which a read of so many bytes occupies the device, of so many that are waited
-  /// for together: a straight line over sizes, and over the logarithm of their number.
+  /// Returns for how many nanoseconds a read of `bytes` occupies the device when `reads` of them
+  /// are waited for together. It interpolates linearly over sizes, and over the logarithm of the
+  /// number of reads.
   double occupied_ns(double bytes, double reads = 1) const;
-  /// The share of its best rate that the device reaches with so many reads of each core in flight;
-  /// 1 for a model.
+  /// Returns the share of its best rate that the device reaches with `in_flight` reads of each core
+  /// in flight; 1 for a model.
   double rate_share(double in_flight) const;
-  /// Nanoseconds that the kernel takes of the core that reads, for a read of so many bytes, beside
-  /// what every endpoint takes; 0 for a model.
+  /// Returns how many nanoseconds of the core that reads the kernel takes for a read of `bytes`,
+  /// beside what every endpoint takes; 0 for a model.
   double kernel_ns(double bytes, double reads = 1) const;
-  /// The same for copying them to the search; slotted pages are read where they are used.
+  /// Returns how many nanoseconds of that core it takes to copy `bytes` to the search. Slotted
+  /// pages are not copied: they are read where they are used.
   double copy_ns(double bytes) const { return bytes * copy_ns_per_byte; }
-  /// The device as fast, or as slow, as it was in one of the passes.
+  /// Returns the device as fast, or as slow, as it was in the pass that `pace` names.
   AdviceDevice at(Pace pace) const;
 };
 
@@ -69,15 +74,15 @@ struct AdviceDevice {
 /// 0.11 M reads/s, 512 B blocks (measured here)".
 std::string to_string(const AdviceDevice& device);
 
-/// A device as a command line names it, not measured yet.
+/// A device that a command line names, and that is not measured yet.
 struct DeviceChoice {
   transport::DeviceModel model;
   std::string disk;  ///< path of a disk that is to be measured; empty: a model
 };
 
-/// "rdma", "cxl", "nvm", "ssd", "KEY=VALUE,..." as transport::parse_device_model() takes them, a
-/// file with the same words, one to a line or several, '#' before a remark; or "ssd:PATH", a disk
-/// of this machine. Throws Error.
+/// Reads "rdma", "cxl", "nvm", "ssd", "KEY=VALUE,..." as transport::parse_device_model() takes
+/// them, a file with the same words, one to a line or several, '#' before a remark; or "ssd:PATH",
+/// a disk of this machine. Throws Error.
 DeviceChoice read_device(const std::string& text);
 
 }  // namespace farvec::measure

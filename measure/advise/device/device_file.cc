@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
 
-/// The words of the file with commas between them.
+/// Returns the words of the file with commas between them.
 std::string words_of(const std::string& path) {
   std::istringstream in(read_text(path, kMostBytes, "a device description"));
   std::string words;

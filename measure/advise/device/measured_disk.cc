@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::uint32_t, 3> kSizes = {4096, 16384, 65536};
 constexpr std::array<std::uint32_t, 5> kDepths = {1, 8, 32, 64, 128};
 constexpr std::array<std::uint32_t, 2> kTogether = {16, 64};
-/// Passes of each size in each way, for one measure().
+/// Passes of each size in each way that one measure() does.
 constexpr std::uint32_t kRoundsOfCall = 2;
 constexpr double kPasses =
     1 + kDepths.size() +
@@ -24,7 +24,8 @@ constexpr double kPasses =
 /// A share of the best rate. A rate this close to the best means that enough reads are in flight.
 constexpr double kNearly = 0.95;
 
-/// From where reads of clusters arrive, which the cache does not hold, to the lane of a search.
+/// Measures a copy from where reads of clusters arrive, which the cache does not hold, to the lane
+/// of a search.
 double copy_ns_per_byte() {
   constexpr std::size_t kArrivals = std::size_t{64} << 20;
   constexpr std::size_t kLane = std::size_t{8} << 20;
@@ -74,7 +75,7 @@ MeasuredDisk::MeasuredDisk(const DiskTarget& target, std::uint32_t threads, doub
   for (const std::uint32_t reads : kTogether) {
     Way& way = ways_.emplace_back(Way{reads, {}});
     for (const std::uint32_t bytes : sizes()) {
-      // The blocks around a read that begins anywhere are one more.
+      // A read that begins anywhere touches one block more.
       const bool fits = bytes + load_.file().block_bytes() <= load_.file().size();
       if (fits) way.sizes.push_back(together(bytes, reads));
     }
@@ -97,7 +98,7 @@ MeasuredDisk::MeasuredDisk(const DiskTarget& target, std::uint32_t threads, doub
   ways_.insert(ways_.begin(), steady);
 }
 
-/// Whole blocks: the smallest read, and those of kSizes that the file has.
+/// Returns sizes of whole blocks: the smallest read, and those of kSizes that the file has.
 std::vector<std::uint32_t> MeasuredDisk::sizes() const {
   std::vector<std::uint32_t> sizes{load_.file().block_bytes()};
   for (const std::uint32_t bytes : kSizes) {
@@ -106,7 +107,7 @@ std::vector<std::uint32_t> MeasuredDisk::sizes() const {
   return sizes;
 }
 
-/// Whole blocks, so that nothing is copied.
+/// Returns a load of whole blocks, so that nothing is copied.
 BenchPoint MeasuredDisk::alone(std::uint32_t bytes, std::uint32_t depth) const {
   BenchPoint point;
   point.threads = threads_;
@@ -115,8 +116,9 @@ BenchPoint MeasuredDisk::alone(std::uint32_t bytes, std::uint32_t depth) const {
   return point;
 }
 
-/// With as many searches as a core has for clusters, and no more reads outstanding than it has room
-/// for: the longest cluster has about twice the bytes of those that are read.
+/// Returns a load with as many searches as a core has for clusters at least, and no more reads
+/// outstanding than a core has room for: the longest cluster has about twice the bytes of the
+/// clusters that are read.
 DiskSeries MeasuredDisk::together(std::uint32_t bytes, std::uint32_t reads) const {
   const std::uint32_t block = load_.file().block_bytes();
   const std::uint32_t touched = bytes + block;
@@ -134,7 +136,7 @@ MeasuredDisk::Pass MeasuredDisk::pass(const BenchPoint& point) {
   return {samples.reads_per_s.front() / 1e6, samples.mean_us.front(), result.kernel_ns_per_read};
 }
 
-/// The fewest reads in flight with nearly the best rate, and what fewer bring.
+/// Finds the fewest reads in flight with nearly the best rate, and what fewer bring.
 void MeasuredDisk::find_depth() {
   double best = 0;
   for (const std::uint32_t depth : kDepths) {

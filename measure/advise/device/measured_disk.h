@@ -1,4 +1,4 @@
-// A disk of this machine, read as searches read it.
+// Measures a disk of this machine, which it reads in the ways that searches read it.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,35 @@
 
 namespace farvec::measure {
 
-/// Reads of one size in one way, and what each pass of them took.
+/// Reads of one size in one way, and the time that they took in each pass.
 struct DiskSeries {
   BenchPoint point;
-  double bytes = 0;  ///< that the disk brings for each
+  double bytes = 0;  ///< bytes that the disk brings for each read
   std::vector<double> occupied_ns;
   std::vector<double> kernel_ns;
 };
 
-/// The medians of series of ascending sizes, each with at least one pass. A larger read is never
-/// cheaper, whatever a short pass says.
+/// Returns the medians of series of ascending sizes, each with at least one pass. A larger read is
+/// never cheaper, whatever a short pass says.
 std::vector<ReadCost> read_costs(std::span<const DiskSeries> series);
 
-/// Random reads through the engine that searches read with: each followed by another as soon as it
-/// has come, and in numbers that go out and are waited for together, as those of clusters do, not
-/// of whole blocks and copied. The file that is made in a folder is there until this is destroyed.
+/// Does random reads through the engine that searches read with, in two ways. In the first, each
+/// read is followed by another as soon as it has come. In the second, a number of reads go out and
+/// are waited for together, as those of clusters do; these are not of whole blocks, and are copied.
+/// The file that is made in a folder is there until this object is destroyed.
 class MeasuredDisk {
  public:
-  /// Finds the latency and the depth. `seconds` are those of all passes together, when measure() is
-  /// called kCalls times. Throws Error.
+  /// Finds the latency and the depth. `seconds` is the time of all passes together, when measure()
+  /// is called kCalls times. Throws Error.
   MeasuredDisk(const DiskTarget& target, std::uint32_t threads, double seconds);
 
-  /// A disk that others share is another one some minutes later: call it before and after whatever
-  /// takes minutes. Throws Error, and WorkInterrupted.
+  /// Does some passes of each size in each way. A disk that others share behaves differently some
+  /// minutes later: call this before and after whatever takes minutes. Throws Error, and
+  /// WorkInterrupted.
   void measure(const Interruption& interrupted = {});
   static constexpr std::uint32_t kCalls = 2;
 
-  /// After at least one measure().
+  /// Returns the medians so far. Call measure() at least once before.
   AdviceDevice device() const;
 
  private:
@@ -64,7 +66,7 @@ class MeasuredDisk {
   const double pass_seconds_;
   DiskLoad load_;
   std::uint64_t seed_ = 0;
-  AdviceDevice device_;  ///< but for the costs
+  AdviceDevice device_;  ///< all but the costs
   std::vector<Way> ways_;
 };
 
