@@ -1,4 +1,4 @@
-// Changes of many rows or ids, batch after batch.
+// These functions change many rows or ids of an index, batch after batch.
 #pragma once
 
 #include <algorithm>
@@ -12,17 +12,17 @@
 
 namespace farvec::changes {
 
-/// How batches follow each other.
+/// Says how batches follow each other.
 struct Batches {
   /// All batches together end by patience.until.
   Patience patience = {};
-  double batch_us = std::numeric_limits<double>::infinity();  ///< for each batch
-  /// Told of the rows or ids of each batch that is done.
+  double batch_us = std::numeric_limits<double>::infinity();  ///< time for each batch
+  /// Is told how many rows or ids each batch had that is done.
   std::function<void(std::uint64_t)> advanced = {};
 };
 
-/// Calls change(first, count, patience) for one batch of at most `most` after another. Throws
-/// WorkInterrupted between two.
+/// Calls change(first, count, patience) for one batch after another, each of at most `most`. Throws
+/// WorkInterrupted between two batches.
 template <typename Change>
 void in_batches(std::size_t count, std::size_t most, const Batches& batches, const Change& change) {
   for (std::size_t next = 0; next < count; next += most) {
@@ -37,13 +37,14 @@ void in_batches(std::size_t count, std::size_t most, const Batches& batches, con
   }
 }
 
-/// Inserts rows all of which check() has accepted. `receipt` counts what is in, also when it
+/// Inserts rows, all of which check() has accepted. `receipt` counts what is in, also when this
 /// throws.
 void insert_all(Changing& index, const VectorView& rows, std::span<const std::uint64_t> ids,
                 const Batches& batches, Receipt& receipt);
 void erase_all(Changing& index, std::span<const std::uint64_t> ids, const Batches& batches,
                Receipt& receipt);
-/// Each batch is of one moment.
+/// Gets rows by their ids. The rows of one batch are of one moment; the version is the last
+/// batch's.
 FoundRows get_all(const Changing& index, std::span<const std::uint64_t> ids,
                   const Batches& batches);
 

@@ -1,5 +1,6 @@
-// The one face of every index that takes inserts and deletes while it is searched. The tool, the
-// runbook, Python and the daemon change an index through it and need not know its kind.
+// Changing is the one interface of every index that takes inserts and deletes while it is searched.
+// The tool, the runbook, Python and the daemon change an index through it and need not know its
+// kind.
 #pragma once
 
 #include <cstddef>
@@ -19,29 +20,29 @@
 
 namespace farvec::changes {
 
-/// Which rows an index takes and returns.
+/// Says which rows an index takes and returns.
 struct RowShape {
   ElementType type = ElementType::f32;         ///< rows that are inserted have this type
   ElementType stored_type = ElementType::f32;  ///< rows that get() returns have this type
   std::uint32_t dimension = 0;
   std::optional<Metric> metric = {};  ///< none: a node has it and does not say it
-  // What calls take at once. A caller with more calls several times, and looks at its interruption
-  // in between.
+  // The most that one call takes. A caller that has more makes several calls, and looks at its
+  // interruption in between.
   std::size_t batch_rows = 0;  ///< insert()
   std::size_t batch_ids = 0;   ///< erase()
   std::size_t batch_gets = 0;  ///< get()
 };
 
-/// How long a call may take.
+/// Says how long a call may take.
 struct Patience {
   static constexpr Ticks kWithoutEnd = std::numeric_limits<Ticks>::max();
 
   Ticks until = kWithoutEnd;
-  /// The call asks it from time to time, from any thread: true ends the call early.
+  /// The call asks this from time to time, from any thread: true ends the call early.
   Interruption interrupted = {};
 };
 
-/// A change that an index has refused. what() is the reason with the code's name behind it.
+/// Is thrown when an index refuses a change. what() is the reason, followed by the code's name.
 class Refusal : public StatusError {
  public:
   Refusal(StatusCode status_code, std::string why)
@@ -50,34 +51,34 @@ class Refusal : public StatusError {
   std::string reason;
 };
 
-/// Any thread may call everything at any time, unless an implementation says otherwise. What a call
-/// has done is in the next search. Calls throw Error, Refusal where the index has no room or no
-/// time, and WorkInterrupted; then `receipt` counts what is in.
+/// Changes an index. Any thread may call everything at any time, unless an implementation says
+/// otherwise. The next search sees what a call has done. Calls throw Error, Refusal where the index
+/// has no room or no time, and WorkInterrupted; then `receipt` counts what is in.
 class Changing {
  public:
   virtual ~Changing() = default;
 
   virtual RowShape row_shape() const = 0;
   /// Throws Error naming the first row that the index cannot take, or what else is wrong: another
-  /// type or dimension, as many ids as rows, an id that comes twice. A caller checks all rows
-  /// before it inserts the first batch.
+  /// type or dimension, more or fewer ids than rows, an id that comes twice. A caller checks all
+  /// rows before it inserts the first batch.
   virtual void check(const VectorView& rows, std::span<const std::uint64_t> ids) const = 0;
-  /// Rows that check() accepts, which may be copied and are checked again.
+  /// Inserts rows that check() accepts. They may be copied, and are checked again.
   virtual void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
                       const Patience& patience, Receipt& receipt) = 0;
-  /// Ids that are not there are counted.
+  /// Removes the rows with these ids. Ids that are not there are counted.
   virtual void erase(std::span<const std::uint64_t> ids, const Patience& patience,
                      Receipt& receipt) = 0;
-  /// Rows of one moment, in the order of the ids.
+  /// Returns rows of one moment, in the order of the ids.
   virtual FoundRows get(std::span<const std::uint64_t> ids, const Patience& patience) const = 0;
 
   /// Brings what is fresh to where it stays. Returns false when `give_up` ended the wait; the work
   /// goes on.
   virtual bool flush(const Interruption& give_up = {}) = 0;
-  /// Takes away what is deleted. Returns false when `give_up` ended the wait.
+  /// Removes for good what is deleted. Returns false when `give_up` ended the wait.
   virtual bool compact(const Interruption& give_up = {}) = 0;
 
-  /// What the index holds at this moment, for people and programs.
+  /// Returns what the index holds at this moment, for people and programs.
   virtual nlohmann::ordered_json now() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a change did, and what was read by ids.
+// A Receipt says what a change did; FoundRows holds the rows that were read by their ids.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 namespace farvec::changes {
 
-/// What a change, or several, did.
+/// Says what one change did, or several.
 struct Receipt {
-  std::uint64_t version = 0;   ///< the last change has this number
+  std::uint64_t version = 0;   ///< number of the last change
   std::uint64_t done = 0;      ///< rows inserted, or ids that were there and are erased
   std::uint64_t replaced = 0;  ///< rows inserted whose ids were there
   std::uint64_t missing = 0;   ///< ids to erase that were not there
@@ -24,9 +24,9 @@ struct Receipt {
   }
 };
 
-/// Rows that were asked for by their ids.
+/// Holds rows that were asked for by their ids.
 struct FoundRows {
-  std::uint64_t version = 0;         ///< the last change that is in them has this number
+  std::uint64_t version = 0;         ///< number of the last change that is in them
   std::vector<bool> found = {};      ///< for every id that was asked for
   std::vector<std::byte> rows = {};  ///< those that were found, packed, in stored form
 };

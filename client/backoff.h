@@ -1,4 +1,4 @@
-// When to ask a busy node again.
+// A Backoff decides when a client asks a busy node again.
 #pragma once
 
 #include <chrono>
@@ -9,16 +9,16 @@
 
 namespace farvec::client {
 
-/// Waits between the attempts at one call: about 10 ms at first, twice as long each time, at most a
-/// second; half of each is random, so that clients that were refused together do not come back
-/// together.
+/// Chooses the waits between the attempts at one call: about 10 ms at first, twice as long each
+/// time, at most a second. Half of each is random, so that clients that were refused together do
+/// not come back together.
 class Backoff {
  public:
-  /// At most so many attempts after the first one. `random` is borrowed.
+  /// Allows up to `retries` attempts after the first one. `random` is borrowed.
   Backoff(std::uint32_t retries, Random& random) : left_(retries), random_(random) {}
 
-  /// How long to wait before the next attempt; none when it was the last one. At least as long as
-  /// the node asked for, but never more than 10 s.
+  /// Returns how long to wait before the next attempt; none when this attempt was the last one. The
+  /// wait is at least what the node asked for, but never more than 10 s.
   std::optional<std::chrono::milliseconds> next(std::chrono::milliseconds node_asks);
 
  private:

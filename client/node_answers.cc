@@ -16,11 +16,11 @@ namespace {
 namespace v1 = compute_node::v1;
 namespace wire = collection::v1;
 
-/// The largest that a node can be started with.
+/// The largest limit that a node can be started with.
 constexpr std::uint32_t kMostOfALimit = 1u << 20;
 constexpr std::string_view kCollection = "collection";
 
-// The wire's numbers are the library's, one up, in both of its files.
+// The numbers on the wire are the library's plus one, in both .proto files.
 constexpr int kFirst = 1;
 constexpr int kTypes = 4;
 constexpr int kMetrics = 3;
@@ -39,7 +39,7 @@ std::string unknown(const char* field, int value) {
   return fmt::format("it says {} {}, which is none that farvec knows", field, value);
 }
 
-/// Of a number that is to be within 1 and `most`; empty when it is.
+/// Returns what is wrong with a number that must be 1 to `most`; empty when nothing is.
 std::string range_fault(const char* field, std::uint64_t value, std::uint64_t most) {
   if (value >= 1 && value <= most) return {};
   return fmt::format("it says {} {}, where 1 to {} can be", field, value, most);
@@ -52,7 +52,7 @@ std::string first_of(std::initializer_list<std::string> faults) {
   return {};
 }
 
-/// Of both services.
+/// Checks the types and the dimension in an answer of either service.
 template <typename Answer>
 std::string shape_fault(const Answer& answer) {
   if (!is_type(answer.type())) return unknown("type", answer.type());
@@ -73,7 +73,7 @@ std::string result_fault(const v1::QueryResult& result, std::size_t k) {
   const auto found = static_cast<std::size_t>(result.distances_size());
   const auto ids = static_cast<std::size_t>(result.ids_size());
   const auto user_ids = static_cast<std::size_t>(result.user_ids_size());
-  // Ids that have more than 32 bits come as user_ids alone, and those of an index as ids alone.
+  // Ids of more than 32 bits come as user_ids alone, and the ids of an index as ids alone.
   const bool sound = found <= k && (ids == found || (ids == 0 && user_ids == found)) &&
                      (user_ids == found || user_ids == 0);
   if (!sound) {

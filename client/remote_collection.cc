@@ -19,7 +19,7 @@ namespace {
 namespace wire = collection::v1;
 using Clock = std::chrono::system_clock;
 
-constexpr std::chrono::milliseconds kLook{100};  // between two looks at an interruption
+constexpr std::chrono::milliseconds kLook{100};  // time between two looks at an interruption
 
 bool is_worth_another(grpc::StatusCode code) {
   return code == grpc::StatusCode::RESOURCE_EXHAUSTED || code == grpc::StatusCode::UNAVAILABLE ||
@@ -30,7 +30,7 @@ bool is_over(const Interruption& interrupted) {
   return interrupted && interrupted();
 }
 
-/// The wire's numbers are the library's, one up.
+/// The numbers on the wire are the library's plus one.
 wire::ElementType to_wire(ElementType type) {
   return static_cast<wire::ElementType>(static_cast<int>(type) + 1);
 }
@@ -42,7 +42,7 @@ Request request_of(std::span<const std::uint64_t> ids) {
   return request;
 }
 
-/// What a node says of its collection, by the names that farvec has for one of this machine.
+/// Returns what a node says of its collection, with the names that farvec uses for a local one.
 nlohmann::ordered_json state_json(const wire::StatsResponse& state) {
   nlohmann::ordered_json json{{"version", state.version()},
                               {"vectors", state.rows()},
@@ -68,10 +68,10 @@ nlohmann::ordered_json state_json(const wire::StatsResponse& state) {
 
 }  // namespace
 
-/// Of one attempt.
+/// Says how long one attempt waits.
 struct RemoteCollection::Wait {
   std::chrono::milliseconds deadline;
-  Interruption cancelled = {};  ///< ends it early
+  Interruption cancelled = {};  ///< ends the attempt early
   std::chrono::milliseconds* retry_after = nullptr;
 };
 
@@ -94,7 +94,7 @@ grpc::Status RemoteCollection::call(Prepare prepare, const Request& request, con
   return status;
 }
 
-/// What the last of the attempts came to. An interruption cancels the one under way only where
+/// Returns how the last of the attempts ended. The attempt under way is cancelled only when
 /// `cancelled` says so.
 template <typename Prepare, typename Request, typename Response>
 grpc::Status RemoteCollection::attempt(Prepare prepare, const Request& request,
@@ -121,7 +121,7 @@ void RemoteCollection::ask(Prepare prepare, const Request& request, const Attemp
   require_ok(attempt(prepare, request, attempts, {}, response));
 }
 
-/// False when it was interrupted.
+/// Asks again until the work is done. Returns false when it was interrupted.
 template <typename Prepare, typename Request, typename Response>
 bool RemoteCollection::await_work(Prepare prepare, const Request& request, const Attempts& attempts,
                                   Response& response) const {
@@ -145,7 +145,7 @@ void RemoteCollection::require_ok(const grpc::Status& status) const {
                     access_.address, rpc::describe(status));
 }
 
-/// Nothing is wrong with an answer when `fault` is empty.
+/// Throws unless `fault` is empty: then nothing is wrong with an answer.
 void RemoteCollection::require_sound(const std::string& fault) const {
   if (fault.empty()) return;
   throw StatusError(StatusCode::internal, "compute node {}: {}", access_.address, fault);
@@ -184,7 +184,7 @@ void RemoteCollection::check(const VectorView& rows, std::span<const std::uint64
                       "rows of {} x {} do not fit a collection of {} x {}", rows.dimension,
                       to_string(rows.type), shape_.dimension, to_string(shape_.type));
   }
-  // By the cosine every finite row has distances to others: what any metric asks for.
+  // With the cosine every finite row has distances to others, which is what any metric asks for.
   if (const auto faulty = find_faulty_row(rows, shape_.metric.value_or(Metric::cosine))) {
     throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", faulty->row,
                       ids[faulty->row], to_string(faulty->fault));

@@ -1,4 +1,4 @@
-// A collection that a compute node serves, changed from another process.
+// A RemoteCollection changes a collection that a compute node serves, from another process.
 #pragma once
 
 #include <chrono>
@@ -19,36 +19,39 @@
 
 namespace farvec::client {
 
-/// How often a call is tried. A change that is tried again does what it would have done once.
+/// Says how often a call is tried. A change that is tried again does what it would have done once.
 struct Attempts {
-  std::chrono::milliseconds deadline{10'000};  ///< of each
-  /// After the first one, when the node says RESOURCE_EXHAUSTED, UNAVAILABLE or DEADLINE_EXCEEDED.
+  std::chrono::milliseconds deadline{10'000};  ///< for each attempt
+  /// Attempts after the first one, when the node says RESOURCE_EXHAUSTED, UNAVAILABLE or
+  /// DEADLINE_EXCEEDED.
   std::uint32_t retries = 0;
-  Interruption interrupted = {};  ///< then there is no further one
+  Interruption interrupted = {};  ///< when it says so, no further attempt begins
 };
 
-/// Calls throw StatusError naming the node and gRPC's status, or what the node says that cannot be.
-/// An attempt at a change or a read may take what is left of its patience, or attempts.deadline
-/// where that has no end.
+/// Changes and reads the collection of a node. Calls throw StatusError naming the node and gRPC's
+/// status, or what the node says that cannot be. An attempt at a change or a read may take what is
+/// left of its patience, or attempts.deadline where the patience has no end.
 class RemoteCollection final : public changes::Changing {
  public:
-  /// Connects and asks what there is. Throws also when the node takes no changes. The metric, where
-  /// the caller knows it, is what check() judges rows by.
+  /// Connects and asks the node for the collection's shape. Throws also when the node takes no
+  /// changes. check() judges rows by the metric where the caller knows it.
   RemoteCollection(NodeAccess access, Attempts attempts, std::optional<Metric> metric = {});
 
   changes::RowShape row_shape() const override { return shape_; }
   collection::v1::StatsResponse stats(const Attempts& attempts) const;
 
-  /// Throws StatusError (invalid_argument). The node checks each batch again.
+  /// Throws StatusError (invalid_argument), or Error for an id that comes twice. Every row must
+  /// have an id. The node checks each batch again.
   void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override;
-  /// A batch is in as a whole or not at all, also where the call failed at its deadline.
+  /// Inserts one batch. It is in as a whole or not at all, also where the call failed at its
+  /// deadline.
   void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
               const changes::Patience& patience, changes::Receipt& receipt) override;
   void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
              changes::Receipt& receipt) override;
   changes::FoundRows get(std::span<const std::uint64_t> ids,
                          const changes::Patience& patience) const override;
-  /// Ask again until the node is ready with it; after an interruption the node goes on.
+  /// Both ask again until the node has finished; after an interruption the node goes on.
   bool flush(const Interruption& give_up = {}) override;
   bool compact(const Interruption& give_up = {}) override;
   nlohmann::ordered_json now() const override;

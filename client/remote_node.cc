@@ -64,7 +64,7 @@ search::SearchBounds limits_of(const v1::DescribeResponse& node) {
 v1::SearchRequest request_template(const search::AskedSearch& parameters, ElementType type,
                                    std::uint32_t dimension) {
   v1::SearchRequest request;
-  // The wire's numbers are the library's, one up.
+  // The numbers on the wire are the library's plus one.
   request.set_type(static_cast<v1::ElementType>(static_cast<int>(type) + 1));
   request.set_dimension(dimension);
   request.set_k(parameters.k);

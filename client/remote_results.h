@@ -1,4 +1,4 @@
-// What the queries of many calls found.
+// RemoteResults collect what the queries of many calls found.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,18 @@
 namespace farvec::client {
 
 struct RemoteResults {
-  dataset::GroundTruth neighbors;       ///< an id of kInvalidNode: fewer than k were found
-  std::vector<std::uint64_t> user_ids;  ///< with wide ids: of every neighbour, whatever its bits
+  dataset::GroundTruth neighbors;       ///< the id is kInvalidNode where fewer than k were found
+  std::vector<std::uint64_t> user_ids;  ///< with wide ids: every neighbour's, of up to 64 bits
   search::QueryCounts totals;
-  double coverage = 1;  ///< least of all queries
+  double coverage = 1;  ///< the least of all queries
 };
 
-/// For results of so many queries, none of which has come. `wide_ids`: with user_ids.
+/// Makes room for the results of `queries` queries, none of which has come. `wide_ids`: with
+/// user_ids.
 RemoteResults empty_results(std::size_t queries, std::uint32_t k, bool wide_ids);
 
-/// The results of a call whose first query has the number `first`; fault_of() has found nothing
-/// wrong with them. Throws Error where an id has more than 32 bits and results are without
+/// Adds the results of a call whose first query has the number `first`; fault_of() must have found
+/// nothing wrong with them. Throws Error where an id has more than 32 bits and `results` has no
 /// user_ids.
 void add_results(const compute_node::v1::SearchResponse& response, std::size_t first,
                  RemoteResults& results);

@@ -16,7 +16,7 @@ namespace {
 
 namespace v1 = compute_node::v1;
 
-/// Rows [begin, begin + count) of the file as one request.
+/// Makes one request of rows [begin, begin + count) of the file.
 v1::SearchRequest make_request(const RemoteSearchOptions& options, dataset::VectorReader& queries,
                                std::uint64_t begin, std::size_t count) {
   const dataset::VectorFileInfo& info = queries.info();
@@ -29,11 +29,11 @@ v1::SearchRequest make_request(const RemoteSearchOptions& options, dataset::Vect
   return request;
 }
 
-/// What became of one attempt.
+/// Says how one attempt ended.
 struct Attempt {
   v1::SearchResponse response;
   std::string wrong;                       ///< empty: every query has its result
-  StatusCode code = StatusCode::internal;  ///< of what is wrong
+  StatusCode code = StatusCode::internal;  ///< code of what is wrong
   bool passes = false;                     ///< what is wrong may be right later
   std::chrono::milliseconds retry_after{0};
 };
@@ -69,7 +69,7 @@ Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
   return made;
 }
 
-/// Attempts until one succeeds, at most 1 + options.retries.
+/// Makes attempts until one succeeds, at most 1 + options.retries.
 v1::SearchResponse call(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
                         const RemoteSearchOptions& options, Random& random) {
   Backoff backoff(options.retries, random);
