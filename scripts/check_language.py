@@ -68,10 +68,8 @@ CHECKED = [
 ROOMS_CHECKED = ["base", "graph", "search", "layout", "transport", "quantization", "distance",
                  "coroutines", "disk", "wal", "cluster", "dataset", "device", "rpc", "indexing",
                  "tiers", "ssd_baseline/slotted", "ssd_baseline/paged/store",
-                 "ssd_baseline/paged/graph", "ssd_baseline/paged/search", "memory_node",
-                 "compute_node/service", "compute_node/daemon", "compute_node/backends",
-                 "collection/build", "collection/memtable", "collection/nodes", "collection/read",
-                 "collection/search", "collection/segment", "collection/state", "changes", "client"]
+                 "ssd_baseline/paged/graph", "ssd_baseline/paged/search", "memory_node", "changes",
+                 "client", "collection", "compute_node"]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
 

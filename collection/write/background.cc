@@ -1,4 +1,4 @@
-// What a collection does besides changes: segments are built and, beside that, merged.
+// A collection's background builds segments and, beside that, merges them.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace farvec::collection {
 namespace {
 
 constexpr double kLogFlushUs = 60e6;
-/// After a failure, for instance of a full disk, the background tries again; at once when somebody
-/// asks for what failed.
+/// After a failure, for instance of a full disk, the background waits this long before it tries
+/// again; it tries at once when a call asks for what failed.
 constexpr auto kRetry = std::chrono::seconds(5);
 
-/// A view of the oldest memtable alone: what is made of it holds nothing else.
+/// Returns a view of the oldest memtable alone: what is made of it holds nothing else.
 ViewPointer oldest_memtable(const View& view) {
   auto part = std::make_shared<View>();
   part->version = view.version;
@@ -114,7 +114,7 @@ void Collection::attempt(Lock& lock, BackgroundWorker& worker, Job job) {
     worker.failure.clear();
     worker.retry_from = {};
   } catch (const WorkInterrupted&) {
-    // Begun again when the collection is opened the next time.
+    // The job begins again when the collection is opened the next time.
     if (!lock.owns_lock()) lock.lock();
   } catch (const std::exception& error) {
     if (!lock.owns_lock()) lock.lock();
@@ -134,11 +134,11 @@ void Collection::note_failure(BackgroundWorker& worker, const std::exception& er
                 folder_.string(), kRetry.count(), error.what());
 }
 
-/// May return without the lock.
+/// Does one job. May return, or throw, without the lock.
 void Collection::work(Lock& lock, Job job) {
   if (job == Job::build) return build(lock);
   if (job == Job::merge) return merge(lock);
-  // What is fresh becomes a segment first: the log is read from where it began.
+  // What is fresh becomes a segment first: the log is replayed from where the fresh rows begin.
   if ((job == Job::adopt || log_is_long()) && contents_.holds_rows()) {
     return contents_.rotate(log_->end());
   }
@@ -157,7 +157,7 @@ SegmentRecipe Collection::recipe_of(std::uint64_t number, BuildWatch& watch,
           .watch = &watch};
 }
 
-/// The oldest memtable becomes a segment.
+/// Makes a segment of the oldest memtable.
 void Collection::build(Lock& lock) {
   const SegmentRecipe recipe = recipe_of(next_segment_++, build_watch_, access_.build_threads);
   ViewPointer part = oldest_memtable(*contents_.current());
@@ -182,14 +182,16 @@ void Collection::merge(Lock& lock) {
   take_over(lock, replacement, merge_watch_);
 }
 
-/// So that searches that come behind this find it loaded.
+/// Loads a new segment in a process that searches, so that searches that come after this find it
+/// loaded.
 void Collection::load(const Segment* segment, BuildWatch& watch) const {
   if (segment == nullptr || !access_.link) return;
   watch.enter(BuildPhase::loading);
   segment->load([&watch](std::uint64_t bytes) { watch.moved(bytes); });
 }
 
-/// Without the lock, which it takes. What the segment was made of goes.
+/// Puts the new segment in the place of what it was made of. Is called without the lock, and
+/// returns with it.
 void Collection::take_over(Lock& lock, Replacement& replacement, BuildWatch& watch) {
   load(replacement.segment.get(), watch);
   lock.lock();
@@ -202,7 +204,7 @@ void Collection::take_over(Lock& lock, Replacement& replacement, BuildWatch& wat
   ++(&watch == &merge_watch_ ? merged_ : built_);
   if (replacement.segment != nullptr) segment_bytes_ += replacement.segment->file_bytes();
   lock.unlock();
-  // Memory of what was replaced, which nobody is to wait for.
+  // This frees what was replaced, for which no other thread is to wait.
   before.reset();
   replacement = {};
   lock.lock();
@@ -219,7 +221,8 @@ void Collection::adopt(Lock& lock) {
   save(lock);
 }
 
-/// One at a time: whoever comes second saves what the first one's manifest has not.
+/// Writes the manifest, one thread at a time: the second one saves what the first one's manifest
+/// lacks.
 void Collection::save(Lock& lock) {
   lock.unlock();
   const std::lock_guard turn(saving_);
@@ -233,12 +236,13 @@ void Collection::save(Lock& lock) {
   manifest.last_version = view->version;
   manifest.log_position = contents_.log_begin().value_or(end);
   lock.unlock();
-  // What is out by changes that a kill undoes would be gone for good.
+  // Rows that are out because of changes that a kill undoes would be gone for good.
   const Status flushed = log_->flush(end, now_ticks() + us_to_ticks(kLogFlushUs));
   if (!flushed.ok()) throw Error("the log of '{}': {}", folder_.string(), flushed.message());
-  // By a catalogue of before, which nodes may have alone, readers begin where it says.
+  // Nodes may have only an earlier catalogue, with which readers begin where that one says: then
+  // the log is not cut.
   if (files_.save(*view, manifest)) log_->cut(manifest.log_position);
-  // Memory and files that nobody is to wait for.
+  // This frees memory and files, for which no other thread is to wait.
   replaced_.end_unused();
   lock.lock();
   saved_position_ = manifest.log_position;

@@ -1,4 +1,4 @@
-// Those who wait for what a collection's background does.
+// These functions wait for what a collection's background does.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -11,13 +11,13 @@
 namespace farvec::collection {
 namespace {
 
-/// Between two questions whether who waits gives up.
+/// A call that waits asks this often whether it is to give up.
 constexpr auto kInterruptionPause = std::chrono::milliseconds(20);
 
 }  // namespace
 
-/// False when `give_up` ended it. Throws Error when an attempt of one of the workers that begins
-/// from now on fails.
+/// Waits for done(). Returns false when `give_up` ended the wait. Throws Error when an attempt of
+/// one of the workers that begins from now on fails.
 bool Collection::wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
                             const Interruption& give_up) {
   std::vector<std::pair<const BackgroundWorker*, std::uint64_t>> asked;
@@ -100,7 +100,7 @@ bool Collection::flush(const Interruption& give_up) {
 bool Collection::compact(const Interruption& give_up) {
   if (!flush(give_up)) return false;
   Lock lock(mutex_);
-  // Segments that inserts make meanwhile are not waited for.
+  // This does not wait for segments that inserts make meanwhile.
   const std::uint64_t below = compact_below_ = next_segment_;
   const auto compacted = [&] {
     return is_saved() && segments_to_compact(*contents_.current()).empty();
@@ -116,7 +116,8 @@ void Collection::settle() {
              [this] { return next_build() == Job::none && next_merge() == Job::none; });
 }
 
-/// What fails again and again: of a job that is done, or not to be done any more, nothing is said.
+/// Returns why a job fails again and again; empty for a job that is done, or that need not be done
+/// any more.
 std::string Collection::background_failure() const {
   if (next_build() != Job::none && !builder_.failure.empty()) return builder_.failure;
   return next_merge() != Job::none ? merger_.failure : std::string();

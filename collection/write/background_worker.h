@@ -1,4 +1,5 @@
-// A thread of a collection's background, and what those who wait for it need to know.
+// A BackgroundWorker is a thread of a collection's background, with the state that calls which wait
+// for it need to know.
 #pragma once
 
 #include <chrono>
@@ -8,16 +9,17 @@
 
 namespace farvec::collection {
 
-/// Attempts at its jobs, by number. Who waits asks for one that begins later, as one that is under
-/// way may have met what has gone by now. All but the thread is of the collection's mutex.
+/// Counts the attempts at its jobs. A call that waits asks for an attempt that begins later, since
+/// the one under way may have met a problem that is gone by now. The collection's mutex guards all
+/// members but the thread.
 struct BackgroundWorker {
   std::uint64_t attempts = 0;
-  std::uint64_t failed_attempt = 0;  ///< the last that failed
-  std::uint64_t asked_attempt = 0;   ///< the last that somebody waits for
-  /// After a failure, for instance of a full disk: before it there is no attempt that nobody asks
-  /// for.
+  std::uint64_t failed_attempt = 0;  ///< the last one that failed
+  std::uint64_t asked_attempt = 0;   ///< the last one that a call waits for
+  /// After a failure, for instance of a full disk, no attempt begins before this time unless a call
+  /// asks for one.
   std::chrono::steady_clock::time_point retry_from;
-  std::string failure;  ///< of the last attempt; empty: it succeeded
+  std::string failure;  ///< why the last attempt failed; empty: it did not
   std::thread thread;
 
   bool may_try() const {

@@ -1,4 +1,4 @@
-// How a collection changes: inserts and deletions wait for room and go through the log.
+// Inserts into a collection and deletions from it wait for room and go through the log.
 #include <algorithm>
 #include <chrono>
 #include <string_view>
@@ -18,13 +18,13 @@ namespace {
 
 /// A change that waits looks at its deadline this often.
 constexpr auto kLook = std::chrono::milliseconds(20);
-/// An insert that links rows of others does this many, some 0.1 ms each, before it looks again.
+/// An insert that links rows of others links this many, some 0.1 ms each, before it looks again.
 constexpr int kHelpedRows = 16;
-/// Others are at the rows that are left, and soon done.
+/// An insert that found no row to link waits this long: other threads link those that are left.
 constexpr auto kHelpPause = std::chrono::microseconds(100);
-/// Rows that are not linked may take as long as a search of a graph with such a list.
+/// Comparing the rows that are not linked may take as long as searching a graph with this list.
 constexpr std::uint32_t kUnlinkedList = 16;
-/// A refusal comes so much later, at most, where the disk is slow.
+/// A refusal comes later by up to this time where the disk is slow.
 constexpr double kRefusalUs = 5e6;
 
 constexpr Status kNoRoom{StatusCode::resource_exhausted,
@@ -33,7 +33,7 @@ constexpr Status kIdComesTwice{StatusCode::invalid_argument, "an id comes twice 
 constexpr Status kNotLinked{StatusCode::resource_exhausted,
                             "rows come faster than they are linked: try again later"};
 
-/// Ascending, each once.
+/// Returns the ids in ascending order, each once.
 std::vector<std::uint64_t> different_ids(std::span<const std::uint64_t> ids) {
   std::vector<std::uint64_t> different(ids.begin(), ids.end());
   std::sort(different.begin(), different.end());
@@ -43,7 +43,7 @@ std::vector<std::uint64_t> different_ids(std::span<const std::uint64_t> ids) {
 
 }  // namespace
 
-/// However slow the linking is, this many rows may be there that are not linked.
+/// Returns how many rows may be there that are not linked, however slow the linking is.
 std::uint64_t Collection::fewest_unlinked() const {
   if (access_.most_unlinked > 0) return access_.most_unlinked;
   return kUnlinkedList * measured_place_rows(shape_.dimension * element_bytes(shape_.stored_type));
@@ -104,8 +104,8 @@ Status Collection::wait_while(Lock& lock, Ticks deadline, const std::function<bo
   return {};
 }
 
-/// The newest memtable takes so many rows, and few enough are not linked, when it returns ok. Those
-/// who wait for their turn link too.
+/// Waits until the newest memtable takes this many rows and few enough are not linked; both hold
+/// when it returns ok. Inserts that wait for their turn link rows too.
 Status Collection::make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks deadline) {
   for (;;) {
     const bool busy = importing_ || !turn.has_come() || !has_room(rows);
@@ -122,7 +122,7 @@ Status Collection::make_room(Lock& lock, const Turn& turn, std::size_t rows, Tic
   }
   const std::uint64_t unlinked = contents_.unlinked() + rows;
   most_unlinked_ = std::max<std::uint64_t>(fewest_unlinked(), std::min(most_unlinked_, unlinked));
-  // An empty one may be older than erases, or an import, that must not be replayed.
+  // An empty memtable may be older than erases, or an import, that must not be replayed.
   if (contents_.room() < rows || !contents_.holds_rows()) {
     contents_.rotate(log_->end());
     work_.notify_all();
@@ -130,7 +130,7 @@ Status Collection::make_room(Lock& lock, const Turn& turn, std::size_t rows, Tic
   return {};
 }
 
-/// Does not wait for the disk: deadline_exceeded.
+/// Appends a record to the log. Returns deadline_exceeded where it would have to wait for the disk.
 Result<wal::Position> Collection::append(const layout::RowChangeRecord& record) {
   Result<wal::Position> end = log_->append(record.parts(), 0);
   if (!end.ok()) return said_of_log(end.status());
@@ -138,8 +138,8 @@ Result<wal::Position> Collection::append(const layout::RowChangeRecord& record) 
   return end;
 }
 
-/// Waits for the disk without the lock, which others need; what may be done is asked for again
-/// behind it.
+/// Logs a change once may_be_done() says ok. Waits for the disk without the lock, which others
+/// need, and asks may_be_done() again after that.
 Result<wal::Position> Collection::log_change(Lock& lock, Ticks deadline,
                                              const std::function<Status()>& may_be_done,
                                              const std::function<Result<wal::Position>()>& log) {
@@ -155,21 +155,23 @@ Result<wal::Position> Collection::log_change(Lock& lock, Ticks deadline,
   }
 }
 
-/// A full disk that has ended the log is no reason to try again: the log takes nothing until it is
-/// opened anew, and what it did not write may be in the view.
+/// Returns unavailable in place of resource_exhausted when a full disk has ended the log. Then it
+/// makes no sense to try again: the log takes nothing until it is opened anew, and what it did not
+/// write may be in the view.
 Status Collection::said_of_log(const Status& status) const {
   if (status.code() != StatusCode::resource_exhausted) return status;
   const Status ended = log_->failure();
   return ended.ok() ? status : Status(StatusCode::unavailable, ended.message());
 }
 
-/// Until what was appended is as durable as it is to be.
+/// Waits until what was appended is as durable as it is to be.
 Status Collection::wait_for_log(wal::Position end, Ticks deadline) const {
   return end == 0 ? Status() : said_of_log(log_->wait(end, deadline));
 }
 
-/// Of a call whose earlier parts are done, and told as done: they are to be as durable as those of
-/// a call that is not refused. Where that is not known in time, it is what is said.
+/// Returns the status of a refused call. Its earlier parts are done, and reported as done: they are
+/// to be as durable as those of a call that is not refused. Where that is not known in time, the
+/// status of the log is returned.
 Status Collection::refused(const Status& status, wal::Position end) const {
   const Status durable = wait_for_log(end, now_ticks() + us_to_ticks(kRefusalUs));
   return durable.ok() ? status : durable;
@@ -208,11 +210,11 @@ Status Collection::insert_until(const VectorView& rows, std::span<const std::uin
   return status.ok() ? wait_for_log(end, deadline) : refused(status, end);
 }
 
-/// Of one record of the log, and nothing of it where it is refused.
+/// Inserts the rows of one record of the log, or none of them where it is refused.
 Result<wal::Position> Collection::insert_part(const VectorView& part,
                                               std::span<const std::uint64_t> ids, Ticks deadline,
                                               Receipt& receipt) {
-  // Whoever calls may change rows and ids meanwhile: what is checked is what is kept.
+  // The caller may change rows and ids meanwhile: what is checked is what is kept.
   const dataset::VectorSet stored = indexing::stored_copy(part, shape_.metric, 1);
   const std::vector<std::uint64_t> part_ids(ids.begin(), ids.end());
   if (different_ids(part_ids).size() != part_ids.size()) return kIdComesTwice;
@@ -228,7 +230,7 @@ Result<wal::Position> Collection::insert_part(const VectorView& part,
   receipt.version = version_;
   receipt.replaced += contents_.insert(stored.view(), part_ids, version_);
   receipt.done += part.count;
-  // More of a segment are out.
+  // More rows of a segment are out.
   if (receipt.replaced > 0) work_.notify_all();
   if (linker_) linker_->wake();
   return appended;
@@ -238,12 +240,13 @@ void Collection::require_done(const Status& status) const {
   if (!status.ok()) throw changes::Refusal(status.code(), reason(status));
 }
 
-/// Where there is no room because segments cannot be built, it is why they cannot.
+/// Returns the reason in words. Where there is no room because segments cannot be built, it says
+/// why they cannot.
 std::string Collection::reason(const Status& status) const {
   const std::string_view said = status.message();
   if (said != kNoRoom.message()) return std::string(said);
   const Lock lock(mutex_);
-  // Where nothing fails they are built, and too slowly.
+  // Where nothing fails, segments are built, but too slowly.
   if (builder_.failure.empty()) return std::string(said);
   return fmt::format(
       "there is no room for more rows until a segment is built, which fails and is tried again: {}",

@@ -17,7 +17,7 @@
 namespace farvec::collection {
 namespace {
 
-/// Rows that get() finds between two looks at whether anybody waits for them.
+/// Rows that get() finds between two looks at an interruption.
 constexpr std::size_t kRowsBetweenLooks = 256;
 /// Rows of an insert, and ids of an erase, between two looks at an interruption.
 constexpr std::size_t kBatchRows = 4096;
@@ -42,8 +42,8 @@ CollectionAccess within(CollectionAccess access, const OpenedLog& opened) {
   return access;
 }
 
-/// Where segments lie on memory nodes, which hold those of others too, the collection has a number
-/// there from its first opening with nodes on.
+/// Opens the log. Where segments lie on memory nodes, which hold those of other collections too,
+/// gives the collection its number there when it is first opened with nodes.
 OpenedLog open_numbered(const std::filesystem::path& folder, const CollectionAccess& access) {
   if (access.segments.nodes != nullptr && !is_utf8(folder.string())) {
     throw Error("'{}' is no UTF-8, as the names that memory nodes are told must be: rename it",
@@ -58,7 +58,8 @@ OpenedLog open_numbered(const std::filesystem::path& folder, const CollectionAcc
   return opened;
 }
 
-/// Before it is locked: where there is none, that is what is wrong.
+/// Throws when the folder holds no collection. It is called before the folder is locked, so that
+/// the message says this.
 const std::filesystem::path& require_collection(const std::filesystem::path& folder) {
   (void)layout::read_collection(folder);
   return folder;
@@ -106,11 +107,11 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
   contents_.begin(files_.open(access_.segments), shape_.last_version);
   (void)files_.publish(*contents_.current(), shape_);
   if (access_.segments.publisher != nullptr) access_.segments.publisher->begin();
-  // Nobody else writes the manifest: what the log lacks, it lacks for good.
+  // No other process writes the manifest: what the log lacks, it lacks for good.
   Replay log(shape_, opened_.log->source(), wal::LogTail::final, kEveryVersion);
   log.run(contents_);
   recovery_ = log.recovery();
-  // Readers that find the manifest on nodes cannot know that until it says so.
+  // Readers that find the manifest on nodes cannot know of skipped records until it says so.
   if (recovery_.skipped > 0) ++segments_changed_;
   version_ = contents_.current()->version;
   saved_position_ = shape_.log_position;
@@ -118,12 +119,12 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
   log_ = opened_.log->open(log_options(folder_, access));
   opened_at_ = log_->end();
   if (access.link) linker_.emplace([this] { return memtables(); });
-  // Last: nothing behind it may throw, as only the destructor ends it.
+  // This comes last: nothing after it may throw, since only the destructor ends the background.
   start_background();
 }
 
 Collection::~Collection() {
-  // First: what a build publishes meanwhile ends soon.
+  // This comes first, so that what a build publishes meanwhile ends soon.
   if (access_.segments.publisher != nullptr) access_.segments.publisher->stop();
   stop_background();
   linker_.reset();

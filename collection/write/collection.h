@@ -1,5 +1,5 @@
-// A changing set of vectors with ids of the user's: memtables and a log for what is fresh, segments
-// for the rest.
+// A Collection is a changing set of vectors with ids that the user chooses: it keeps fresh rows in
+// memtables and a log, and the rest in segments.
 #pragma once
 
 #include <atomic>
@@ -41,64 +41,65 @@ namespace farvec::collection {
 
 struct CollectionAccess {
   SegmentAccess segments;
-  /// Where the log lies, or moves to; null: in the folder.
+  /// Where the log lies, or moves to; null: it lies in the folder.
   std::shared_ptr<const LogNodes> log_nodes = nullptr;
-  /// Compute nodes that follow the collection: when segments of clusters are merged, groups go by
-  /// what they have probed as well. Null: by what this process has probed.
+  /// Compute nodes that follow the collection: when segments of clusters are merged, what those
+  /// nodes have probed also decides the groups. Null: only what this process has probed does.
   std::shared_ptr<const ProbingNodes> followers = nullptr;
   wal::Durability durability = wal::Durability::commit;
   double interval_us = 10'000;
-  unsigned build_threads = 1;  ///< of segments, in the background; 0: one per processor
-  /// Of merges, beside those that build; 0: one per processor.
+  unsigned build_threads = 1;  ///< build segments in the background; 0: one per processor
+  /// Threads that merge segments, beside those that build; 0: one per processor.
   unsigned merge_threads = 1;
-  /// What merges read and write in a second, together; 0: as much as they can.
+  /// The most that merges read and write together in a second; 0: as much as they can.
   double merge_bytes_per_s = 0;
-  bool link = false;  ///< memtables are linked in the background: for processes that search
-  bool merge = true;  ///< segments are merged in the background
-  /// Fresh rows that are not linked, at most, where memtables are: who inserts more links as many
-  /// first. A batch of more is in when all others are linked. 0: those of which comparing takes as
-  /// long as a search of a memtable's graph, see kUnlinkedList.
+  bool link = false;  ///< link memtables in the background: for processes that search
+  bool merge = true;  ///< merge segments in the background
+  /// The most fresh rows that are not linked, where memtables are linked: an insert that would
+  /// exceed it links rows first. A batch of more rows than this goes in when all others are linked.
+  /// 0: the number of rows that are compared in the time of a search of a memtable's graph, see
+  /// kUnlinkedList.
   std::uint32_t most_unlinked = 0;
   std::uint32_t most_frozen = 2;  ///< memtables that wait to become segments; 1 or more
-  /// Of the log, at most, that opening has to read: beyond, what is fresh becomes a segment,
-  /// however small.
+  /// The most bytes of the log that opening has to read. When the log is longer, what is fresh
+  /// becomes a segment, however small.
   std::uint64_t most_log_bytes = std::uint64_t{1} << 30;
 };
 
 using changes::FoundRows;
 using changes::Receipt;
 
-/// What a writer has besides its view.
+/// Says what a writer has besides its view.
 struct WriterState {
   std::uint64_t log_bytes = 0;
   wal::LogCopies log_copies;                 ///< on memory nodes
   std::uint64_t segment_copies_missing = 0;  ///< on memory nodes, by the last look at them
-  std::uint64_t built = 0;                   ///< segments, since it was opened
-  std::uint64_t merged = 0;                  ///< segments that took others' place
-  std::uint64_t written_bytes = 0;  ///< since it was opened: the log's records, whole segments
-  std::uint64_t failures = 0;       ///< of the background, since it was opened
-  BuildProgress merge;              ///< of the merge that is under way
-  BuildProgress build;              ///< of the memtable that becomes a segment
-  BuildProgress import;             ///< of rows that become one at once; of several the last
-  /// Why the log takes no more changes, or else why a segment that is to be built, merged or saved
-  /// could not be, or which is on fewer memory nodes than it is to be; empty: nothing fails.
+  std::uint64_t built = 0;                   ///< segments built since it was opened
+  std::uint64_t merged = 0;                  ///< segments that took the place of others
+  std::uint64_t written_bytes = 0;  ///< since it was opened: the log's records and whole segments
+  std::uint64_t failures = 0;       ///< failures of the background since it was opened
+  BuildProgress merge;              ///< the merge that is under way
+  BuildProgress build;              ///< the memtable that becomes a segment
+  BuildProgress import;             ///< rows that become a segment at once; the last such call
+  /// Why the log takes no more changes, or else why a segment could not be built, merged or saved
+  /// that is to be, or which segment is on too few memory nodes; empty: nothing fails.
   std::string failure;
 };
 
-/// One process changes a collection; its threads may call everything at any time. What a call has
-/// done is in the next view() and is durable as `durability` says.
+/// Changes and reads a collection. One process changes it; its threads may call everything at any
+/// time. What a call has done is in the next view() and is durable as `durability` says.
 class Collection final : public changes::Changing {
  public:
-  /// Makes an empty one. Throws Error when the folder is there and not empty, and StatusError
-  /// (invalid_argument) naming an option that makes no sense as `spell` has it; then nothing is
-  /// left behind.
+  /// Makes an empty collection. Throws Error when the folder is there and not empty, and
+  /// StatusError (invalid_argument) naming, in the spelling of `spell`, an option that makes no
+  /// sense; then nothing is left of it.
   static void create(const std::filesystem::path& folder, layout::CollectionManifest manifest,
                      const layout::SpellOption& spell = layout::as_it_is);
 
-  /// Opens it for changes and brings it to where it was: segments, then the log. Throws Error when
-  /// another process has it open, naming the file when something is damaged.
+  /// Opens it for changes and brings it to where it was: opens the segments, then replays the log.
+  /// Throws Error when another process has it open, and naming the file when something is damaged.
   Collection(const std::filesystem::path& folder, const CollectionAccess& access);
-  /// Stops the background at once: what is fresh stays in the log.
+  /// Stops the background at once. What is fresh stays in the log.
   ~Collection() override;
   Collection(const Collection&) = delete;
   Collection& operator=(const Collection&) = delete;
@@ -110,27 +111,29 @@ class Collection final : public changes::Changing {
 
   changes::RowShape row_shape() const override;
   nlohmann::ordered_json now() const override;
-  /// An insert of this many rows is in as a whole or not at all.
+  /// Returns the number of rows up to which an insert is in as a whole or not at all.
   std::size_t record_rows() const;
-  /// Throws Error naming the row when rows of the source type have another type or dimension, hold
-  /// NaN or infinity, are too long (kMostSquaredLength) or not as many as ids, or an id comes
-  /// twice.
+  /// Throws Error when the rows have another type or dimension than the source, when there are more
+  /// or fewer ids than rows, and when an id comes twice. Throws StatusError (invalid_argument)
+  /// naming the first row that holds NaN or infinity or is too long (kMostSquaredLength).
   void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override;
   /// Inserts rows of the source type that check() accepts, and replaces those whose ids are there.
   /// Rows and ids are copied and the copies are checked again, since another thread of the caller
   /// may change them: throws Refusal (invalid_argument) for a row, numbered from `done` on. Waits
   /// for room while segments are built, and, in a process that searches, links rows itself while
-  /// too many are not: then resource_exhausted. Callers go in the order in which they came,
-  /// whatever they bring. When it throws, the first `done` rows are in; unavailable means that the
-  /// log has ended, which they may not have reached. A batch of up to record_rows(), which are 1
-  /// MiB and fit a memtable, is in as a whole or not at all, also after a kill.
+  /// too many are not linked; throws Refusal (resource_exhausted) when the time is over first.
+  /// Callers are served in the order in which they came, whatever they bring. When it throws, the
+  /// first `done` rows are in; unavailable means that the log has ended, and that these rows may
+  /// not have reached it. A batch of up to record_rows(), which are up to 1 MiB and fit a memtable,
+  /// is in as a whole or not at all, also after a kill.
   void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
               const changes::Patience& patience, Receipt& receipt) override;
-  /// Inserts past the log and the memtables: all rows become one segment, which is durable when it
-  /// returns. For many rows. Throws Error: then none of them is in, or all are where only the
-  /// manifest could not be written, and they are durable when a later one is.
+  /// Inserts many rows without the log and the memtables: all become one segment, which is durable
+  /// when this returns. Throws Error; then none of the rows is in. If only the manifest could not
+  /// be written, all are in, and are durable once a later manifest is.
   Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids);
-  /// Ids that are not there are counted, and so are those that come again in one call.
+  /// Removes the rows with these ids. Ids that are not there are counted as missing, and so are
+  /// those that come again in one call.
   void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
              Receipt& receipt) override;
 
@@ -140,12 +143,13 @@ class Collection final : public changes::Changing {
   FoundRows get(std::span<const std::uint64_t> ids,
                 const changes::Patience& patience) const override;
 
-  /// All that was inserted before is in segments when it returns true. Waits for no merge. Throws
-  /// Error when it fails.
+  /// Brings all that was inserted before into segments; it is there when this returns true. Waits
+  /// for no merge. Throws Error when it fails.
   bool flush(const Interruption& give_up = {}) override;
-  /// flush(), and all segments of that moment are one, without the rows that are out.
+  /// Does what flush() does, and merges all segments of that moment into one, without the rows that
+  /// are out.
   bool compact(const Interruption& give_up = {}) override;
-  /// Returns when the background has nothing to do. Throws Error when something fails there.
+  /// Waits until the background has nothing to do. Throws Error when something fails there.
   void settle();
 
  private:
@@ -176,7 +180,7 @@ class Collection final : public changes::Changing {
   Result<wal::Position> insert_part(const VectorView& part, std::span<const std::uint64_t> ids,
                                     Ticks deadline, Receipt& receipt);
 
-  // The background: what its threads do (background.cc), and those who wait for it
+  // The background: what its threads do (background.cc), and calls that wait for it
   // (background_waits.cc).
   void start_background();
   void stop_background();
@@ -206,31 +210,31 @@ class Collection final : public changes::Changing {
   const layout::DirectoryLock directory_lock_;
   const OpenedLog opened_;
   const CollectionAccess access_;
-  const layout::CollectionManifest shape_;  ///< types and options; the rest is of the past
-  SegmentFiles files_;                      ///< of whoever has saving_
+  const layout::CollectionManifest shape_;  ///< types and options; its other members are outdated
+  SegmentFiles files_;                      ///< guarded by saving_
   Contents contents_;
   Recovery recovery_;
   std::unique_ptr<wal::Log> log_;
 
-  mutable std::mutex mutex_;  ///< of all changes, and of what follows
-  /// Of who writes the manifest; locked before mutex_.
+  mutable std::mutex mutex_;  ///< guards all changes, and what follows
+  /// Is held while the manifest is written; locked before mutex_.
   std::mutex saving_;
   std::condition_variable work_;      ///< the background waits for something to do
-  std::condition_variable progress_;  ///< others wait for the background
-  Turns turns_{progress_};            ///< of inserts
+  std::condition_variable progress_;  ///< calls wait for the background
+  Turns turns_{progress_};            ///< the order of inserts
   std::uint64_t version_ = 0;
-  wal::Position saved_position_ = 0;  ///< from which the manifest that lies there has it replayed
+  wal::Position saved_position_ = 0;  ///< where the log is replayed from, by the saved manifest
   std::uint64_t next_segment_ = 0;
-  std::uint64_t most_unlinked_ = 0;  ///< more at first where opening found more, never more again
-  bool importing_ = false;           ///< changes wait: by the log they would come before the import
+  std::uint64_t most_unlinked_ = 0;  ///< higher at first where opening found more; then only falls
+  bool importing_ = false;           ///< changes wait: the log would put them before the import
   std::shared_ptr<Segment> imported_;  ///< waits until no memtable has rows
   std::uint64_t* import_replaced_ = nullptr;
-  std::uint64_t segments_changed_ = 0;  ///< how often there were other segments
-  std::uint64_t segments_saved_ = 0;    ///< of these, what the manifest has
-  std::uint64_t compact_below_ = 0;     ///< segments of smaller numbers become one without outs
+  std::uint64_t segments_changed_ = 0;  ///< how many times the segments have changed
+  std::uint64_t segments_saved_ = 0;    ///< how many of these changes the manifest has
+  std::uint64_t compact_below_ = 0;     ///< segments of smaller numbers become one, without outs
   std::uint64_t built_ = 0;
   std::uint64_t merged_ = 0;
-  std::uint64_t segment_bytes_ = 0;  ///< of all that were built
+  std::uint64_t segment_bytes_ = 0;  ///< sum of all segments that were written
   wal::Position opened_at_ = 0;
   std::uint64_t failures_ = 0;
   std::atomic<bool> stop_{false};
@@ -239,8 +243,8 @@ class Collection final : public changes::Changing {
   BuildWatch merge_watch_;
   ReplacedSegments replaced_;
   std::optional<MemtableLinker> linker_;
-  BackgroundWorker builder_;  ///< memtables and imports become segments, the manifest is written
-  BackgroundWorker merger_;   ///< beside it, segments become fewer
+  BackgroundWorker builder_;  ///< makes segments of memtables and imports, writes the manifest
+  BackgroundWorker merger_;   ///< merges segments, beside the builder
 };
 
 }  // namespace farvec::collection

@@ -1,4 +1,5 @@
-// What a collection is: before it is made, and in words for people.
+// These functions say what a collection is: as a manifest before it is made, and in words for
+// people.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +14,24 @@
 
 namespace farvec::collection {
 
-/// What is going to be inserted.
+/// Says what is going to be inserted.
 struct RowShape {
   Metric metric = Metric::l2;
   ElementType type = ElementType::f32;
   std::uint32_t dimension = 0;
 };
 
-/// Of an empty collection, for Collection::create().
+/// Returns the manifest of an empty collection, for Collection::create().
 layout::CollectionManifest empty_manifest(const RowShape& rows,
                                           const layout::CollectionOptions& options);
 
-/// Types, options, and what the collection holds.
+/// Return the types and options of a collection, and what it holds.
 nlohmann::ordered_json shape_json(const layout::CollectionManifest& manifest);
 nlohmann::ordered_json view_json(const View& view);
-/// A merge that is under way; the phase is of to_string(), also that of another process.
+/// Describes a merge that is under way. The phase is the text of to_string(), which another process
+/// may have sent.
 nlohmann::ordered_json merge_json(const std::string& phase, const BuildProgress& merge);
-/// The view, and what only the writer knows.
+/// Describes the view, and what only the writer knows.
 nlohmann::ordered_json state_json(const View& view, const WriterState& state);
 nlohmann::ordered_json recovery_json(const Recovery& recovery);
 }  // namespace farvec::collection

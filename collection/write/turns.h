@@ -1,4 +1,4 @@
-// Who waits, in the order in which they came.
+// Turns keep waiting threads in the order in which they came.
 #pragma once
 
 #include <condition_variable>
@@ -7,7 +7,7 @@
 
 namespace farvec::collection {
 
-/// Of one mutex, which is held by whoever calls anything of it or of a Turn.
+/// Keeps the order. One mutex guards it: a caller of any function of it or of a Turn holds that.
 class Turns {
  public:
   explicit Turns(std::condition_variable& next) : next_turn_(next) {}
@@ -19,7 +19,7 @@ class Turns {
   std::set<std::uint64_t> there_;
 };
 
-/// A place among those who wait, until it ends, wherever in the row it is then.
+/// Is a place among the waiting threads until it is destroyed, wherever in the order it is then.
 class Turn {
  public:
   explicit Turn(Turns& turns) : turns_(turns), number_(turns.next_) {

@@ -1,12 +1,12 @@
-// A part of a function that holds a lock, which is done without it.
+// An Unlocked lets a part of a function that holds a lock run without it.
 #pragma once
 
 #include <mutex>
 
 namespace farvec::collection {
 
-/// Gives the lock up until it ends, however that is: what is destroyed after it may count on the
-/// lock.
+/// Gives up the lock until it is destroyed, also by an exception: what is destroyed after it may
+/// count on the lock.
 class Unlocked {
  public:
   explicit Unlocked(std::unique_lock<std::mutex>& lock) : lock_(lock) { lock_.unlock(); }

@@ -1,4 +1,4 @@
-// Threads for calls that block, so that gRPC's own never do.
+// A CallPool runs calls that block on threads of its own, so that gRPC's threads never block.
 #pragma once
 
 #include <atomic>
@@ -13,11 +13,11 @@ namespace farvec::compute_node {
 struct CallPoolLimits {
   unsigned threads = 1;
   std::uint32_t calls = 1;                  ///< under way or waiting
-  std::uint64_t bytes = ~std::uint64_t{0};  ///< of them
+  std::uint64_t bytes = ~std::uint64_t{0};  ///< sum of these calls
 };
 
-/// A fixed number of threads, which take calls in the order in which they came, and a bound on
-/// them. Any thread may call everything.
+/// Has a fixed number of threads, which take calls in the order in which they came, and bounds how
+/// many calls there are. Any thread may call everything.
 class CallPool {
  public:
   explicit CallPool(const CallPoolLimits& limits);
@@ -25,16 +25,17 @@ class CallPool {
   CallPool(const CallPool&) = delete;
   CallPool& operator=(const CallPool&) = delete;
 
-  /// What a call ends with: run when its place is free again, as whoever is answered may come back
-  /// at once.
+  /// Answers a call. It runs when the call's place is free again, since a caller that is answered
+  /// may come back at once.
   using Answer = std::function<void()>;
 
-  /// False, and nothing happens, when a bound is reached. Neither `call` nor its answer may throw.
+  /// Takes a call, to run it later. Returns false, and does nothing, when a bound is reached.
+  /// Neither `call` nor its answer may throw.
   bool submit(std::uint64_t bytes, std::function<Answer()> call);
 
   std::uint32_t calls() const { return calls_.load(std::memory_order_relaxed); }
   std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  /// How long a call that comes now would wait for its turn, by what calls took lately.
+  /// Estimates how long a call that comes now would wait for its turn, from what calls took lately.
   Ticks expected_wait() const;
 
  private:
@@ -45,11 +46,11 @@ class CallPool {
   void run(std::uint64_t bytes, const std::function<Answer()>& call);
 
   const CallPoolLimits limits_;
-  // Relaxed, all three: bounds and estimates, which order nothing.
+  // All three are relaxed: they are bounds and estimates, which order nothing.
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<std::uint64_t> bytes_{0};
-  std::atomic<Ticks> mean_{0};        ///< of a call, of the last ones more
-  std::unique_ptr<Threads> threads_;  ///< last: its end runs calls
+  std::atomic<Ticks> mean_{0};        ///< time of a call; later calls weigh more
+  std::unique_ptr<Threads> threads_;  ///< is the last member: its end runs calls
 };
 
 }  // namespace farvec::compute_node

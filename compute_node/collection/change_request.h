@@ -1,4 +1,5 @@
-// The door for changes: a request is checked here once, in full, and nowhere behind it.
+// These functions check a request for a change once, in full, when it comes in; no later code of
+// the service checks it again.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,16 @@
 
 namespace farvec::compute_node {
 
-/// What is wrong, naming the field or the row, what came and what is allowed; empty: nothing is.
-/// Refuses NaN and infinity, and ids that come twice.
+/// Returns what is wrong with a request, naming the field or the row, what came and what is
+/// allowed; empty: nothing is. Refuses rows that cannot be compared (see fault_of_row()), and ids
+/// that come twice.
 std::string check_insert(const collection::v1::InsertRequest& request,
                          const layout::CollectionManifest& shape, std::size_t most_rows);
-/// Of a Delete or a Get.
+/// Returns what is wrong with the ids of a request; empty: nothing is. A Delete or a Get needs no
+/// other check.
 std::string check_ids(std::span<const std::uint64_t> ids, std::size_t most);
 
-/// Of a checked request, which it borrows.
+/// Returns the rows of a checked request, which they borrow.
 VectorView rows_of(const collection::v1::InsertRequest& request,
                    const layout::CollectionManifest& shape);
 template <typename Request>

@@ -1,4 +1,4 @@
-// One call of the collection's service.
+// A CollectionCall is one call of the collection's service.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -9,29 +9,30 @@
 
 namespace farvec::compute_node {
 
-/// Why a call that nothing was wrong with was not served.
+/// Says why a call that nothing was wrong with was not served.
 enum class ChangeRefusal : std::uint8_t { none, queue_full, no_room, too_late };
-/// "queue_full", "no_room", "too_late"; empty for none.
+/// Returns "queue_full", "no_room" or "too_late"; empty for none.
 const char* to_string(ChangeRefusal refusal);
 
-/// What a call ends with.
+/// Says how a call ends.
 struct Outcome {
   grpc::Status status;
   ChangeRefusal refusal = ChangeRefusal::none;
 };
 
-/// From arrival to OnDone; deletes itself.
+/// Lives from the call's arrival to OnDone(), then deletes itself.
 class CollectionCall final : public grpc::ServerUnaryReactor {
  public:
-  /// The answer is to go out by then.
+  /// The answer is to go out by `answer_by`.
   CollectionCall(grpc::CallbackServerContext& context, Ticks answer_by)
       : context_(context), answer_by_(answer_by) {}
 
   Ticks answer_by() const { return answer_by_; }
-  /// Nobody waits for the answer. Any thread.
+  /// Returns whether the client no longer waits for the answer. Any thread may call it.
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
-  /// Once; nothing of the call, its request or its response is touched after it.
+  /// Answers the call. It is called once; nothing of the call, its request or its response may be
+  /// touched after it.
   void end(const Outcome& outcome, Ticks retry_after);
 
  private:

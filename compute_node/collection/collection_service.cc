@@ -18,12 +18,12 @@ namespace wire = collection::v1;
 using changes::Receipt;
 using collection::Collection;
 
-/// An answer goes out before its deadline by a fifth of the time, but not by more than this.
+/// An answer goes out a fifth of the time before its deadline, but not earlier by more than this.
 constexpr double kMostMarginUs = 200e3;
 /// A change waits no longer than this, so that it does not keep its thread from others.
 constexpr double kMostChangeUs = 10e6;
 
-/// Twice the largest request that the node receives.
+/// Is twice the largest request that the node receives.
 constexpr std::uint64_t kReadBytes = std::uint64_t{128} << 20;
 constexpr CallPoolLimits kReads{.threads = 2, .calls = 256, .bytes = kReadBytes};
 /// Calls that wait for the background do not wait for each other.
@@ -53,7 +53,8 @@ Outcome outcome_of(const changes::Refusal& refusal) {
           full ? ChangeRefusal::no_room : ChangeRefusal::none};
 }
 
-/// How a change ended; `tell` answers with what it has done, also where it was refused.
+/// Makes a change and returns how it ended. `tell` answers with what the change has done, also
+/// where it was refused.
 template <typename Change, typename Tell>
 Outcome outcome_of_change(const Change& change, const Tell& tell) {
   Receipt receipt;
@@ -119,7 +120,7 @@ grpc::ServerUnaryReactor* CollectionService::run(grpc::CallbackServerContext& co
 Outcome CollectionService::perform(const CollectionCall& call, Collection& collection,
                                    const CallPool& pool, const Work& work) const {
   if (call.cancelled()) return failed(StatusCode::cancelled, "nobody waits for it");
-  // One that waits for the background has no turn to come: await() says when it is late.
+  // A call that waits for the background has no turn to wait for: await() says when it is late.
   if (&pool != &waits_ && now_ticks() >= call.answer_by()) {
     return refused(
         ChangeRefusal::too_late,
@@ -218,7 +219,7 @@ grpc::ServerUnaryReactor* CollectionService::Get(grpc::CallbackServerContext* co
              });
 }
 
-/// A call that only waits for what the background does.
+/// Serves a call that only waits for what the background does.
 Outcome CollectionService::await(const CollectionCall& call,
                                  const std::function<bool(const Interruption&)>& done) const {
   const auto give_up = [&] {

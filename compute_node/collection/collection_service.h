@@ -1,4 +1,5 @@
-// The gRPC face of a collection: changes, rows by their ids, and what there is.
+// CollectionService serves a collection over gRPC: clients change it, read rows by their ids, and
+// ask what there is.
 #pragma once
 
 #include <atomic>
@@ -16,23 +17,25 @@
 
 namespace farvec::compute_node {
 
-/// Null while the collection is not open. Any thread.
+/// Returns the collection; null while it is not open. Any thread may call it.
 using CollectionSource = std::function<std::shared_ptr<collection::Collection>()>;
 
-/// Uses gRPC's callback interface, whose threads only hand calls over: to the threads that change,
-/// to those that read, and to those of calls that wait for the background. Each has a bound.
+/// Uses gRPC's callback interface, whose threads only hand calls over to one of three pools: the
+/// threads that change, those that read, and those of calls that wait for the background. Each pool
+/// has a bound.
 class CollectionService final : public collection::v1::Collection::CallbackService {
  public:
   CollectionService(CollectionSource source, const ChangeOptions& options,
                     std::chrono::milliseconds default_deadline);
 
-  /// From now on every call ends with UNAVAILABLE at the door, and so do those that wait
-  /// for the background.
+  /// Ends every call from now on with UNAVAILABLE when it comes in, and also those that wait for
+  /// the background.
   void drain() { draining_.store(true, std::memory_order_relaxed); }
-  /// Calls that are not answered.
+  /// Returns how many calls are not answered yet.
   std::uint32_t unanswered() const;
 
-  /// May wait for a change that is being written. Any thread.
+  /// Returns the state of the collection and counts of calls. May wait for a change that is being
+  /// written. Any thread may call it.
   collection::v1::StatsResponse stats() const;
 
   grpc::ServerUnaryReactor* Insert(grpc::CallbackServerContext* context,
@@ -67,8 +70,8 @@ class CollectionService final : public collection::v1::Collection::CallbackServi
     std::atomic<std::uint64_t> failed{0};
   };
 
-  /// Who may search may not always change: calls of other pools than that of reads are for
-  /// changers.
+  /// Starts a call in a pool. A client that may search may not always change: calls of pools other
+  /// than reads_ are for changers.
   grpc::ServerUnaryReactor* run(grpc::CallbackServerContext& context, CallPool& pool,
                                 std::uint64_t bytes, Work work);
   Outcome await(const CollectionCall& call,

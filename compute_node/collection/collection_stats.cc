@@ -1,4 +1,4 @@
-// What the service of a collection tells of it.
+// The service of a collection tells what state it is in.
 #include "compute_node/collection/change_request.h"
 #include "compute_node/collection/collection_service.h"
 #include "layout/collection/change_record.h"
