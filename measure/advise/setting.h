@@ -20,15 +20,16 @@ struct GraphBuild {
   std::uint32_t passes = 1;
   std::optional<std::uint32_t> code_bits;
   std::uint32_t width = 3;  ///< width of the searches
-  /// What the samples need where the usual codes of a layout do not serve them.
+  /// What was found of a layout whose codes do not serve the samples: the bits that indexes have
+  /// from then on, and the reason.
   struct Steering {
     std::uint32_t bits = 0;
     std::string because;  ///< a sentence without a full stop
   };
   std::map<layout::LayoutKind, Steering> steering;
 
-  /// Returns the bits per dimension of the layout's codes: what was asked for, as far as the layout
-  /// can have it; else what the samples need; else the layout's own.
+  /// Returns the bits per dimension of the layout's codes: those that `steering` has for it; else
+  /// what was asked for, as far as the layout can have it; else the layout's own.
   std::uint32_t bits(layout::LayoutKind layout) const;
 };
 

@@ -93,7 +93,8 @@ search::BatchOutcome SlottedTrial::search(std::uint32_t list, dataset::GroundTru
   return search::run_batch(cores, counted_, parameters, results);
 }
 
-/// Longer lists leave the pool less; 0: no list does.
+/// Returns the longest list, of those that it tries, with which the budget still holds a record; 0
+/// when none does. Longer lists leave the pool less.
 std::uint32_t SlottedTrial::longest_list() const {
   const auto rows =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(pages_.manifest().count, kMostList));
