@@ -1,4 +1,4 @@
-// How `farvec bench disk` shows what it measured.
+// Shows what `farvec bench disk` measured.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace farvec::measure {
 
 /// What is the same for all rows.
 struct DiskFacts {
-  std::string path;   ///< as the user gave it
+  std::string path;   ///< the path that the user gave
   std::string model;  ///< the engine's description
   std::string fio;    ///< "fio-3.33"; "" when it is not measured
   std::uint64_t bytes = 0;
@@ -17,22 +17,22 @@ struct DiskFacts {
   bool direct = true;
 };
 
-/// One combination: ours, and fio's passes in the same order when there is fio. A depth is
+/// One combination: our passes, and fio's passes in the same order when there is fio. A depth is
 /// point.inflight.
 struct DiskRow {
   BenchPoint point;
   BenchSamples farvec;
   BenchSamples fio;
 
-  /// Ours by fio's rate, pass by pass; empty without fio.
+  /// Returns our rate divided by fio's, pass by pass; empty without fio.
   std::vector<double> ratios() const;
 };
 
 void print_disk_header();
-/// One line for ours, one for fio.
+/// Prints one line for our engine, and one for fio when it was measured.
 void print_disk_row(const DiskRow& row);
 
-/// JSON objects without line breaks, as many lines as print_disk_row() prints.
+/// Returns JSON objects without line breaks, one per line that print_disk_row() prints.
 std::vector<std::string> disk_json(const BenchContext& context, const DiskFacts& facts,
                                    const DiskRow& row);
 

@@ -27,7 +27,7 @@ std::string in_flight(const MemoryPoint& point) {
   return point.ask == Ask::sequential ? "-" : fmt::to_string(point.inflight);
 }
 
-/// The best of the rows of one kind of pages and number of threads.
+/// The best of the rows for one kind of pages and number of threads.
 struct Best {
   const MemoryRow* alone = nullptr;  ///< one line at a time
   const MemoryRow* random = nullptr;

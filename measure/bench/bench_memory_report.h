@@ -1,4 +1,4 @@
-// What `farvec bench memory` shows of its measurements.
+// Shows what `farvec bench memory` measured.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace farvec::measure {
 /// One combination and the lines per second of its passes.
 struct MemoryRow {
   MemoryPoint point;
-  double huge_share = 0;  ///< of the memory that was read
+  double huge_share = 0;  ///< share of the memory that was read which is in huge pages
   std::vector<double> lines_per_s = {};
 };
 
-/// What a user may vary; points() is the full product, lines in flight varying fastest, of which
+/// What a user may vary. points() is the full product, with lines in flight varying fastest;
 /// `sequential` has none to vary.
 struct MemoryAxes {
   std::vector<Pages> pages;
@@ -29,13 +29,13 @@ struct MemoryAxes {
   std::vector<MemoryPoint> points() const;
 };
 
-/// Nanoseconds from one line to the next, of one of the threads.
+/// Returns the nanoseconds from one line to the next in one of the threads.
 double ns_per_line(const MemoryPoint& point, double lines_per_s);
 
-/// Processor, instructions, L3, and what is read.
+/// Prints processor, instructions, L3, what is read, and the names of the columns.
 void print_memory_header(const Machine& machine, std::size_t set_bytes);
 void print_memory_row(const MemoryRow& row);
-/// Latency, the most lines and bandwidth of every kind of pages and number of threads.
+/// Prints latency, the most lines and bandwidth for every kind of pages and number of threads.
 void print_memory_summary(std::span<const MemoryRow> rows);
 
 /// What all rows share.
@@ -44,7 +44,7 @@ struct MemoryFacts {
   std::size_t set_bytes = 0;
   double pass_ms = 0;
 };
-/// One JSON object without line breaks.
+/// Returns one JSON object without line breaks.
 std::string memory_json(const MemoryFacts& facts, const MemoryRow& row);
 
 }  // namespace farvec::measure

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint32_t kUsualBatch = 8;
 
-/// Ascending and without repetition. With all reads in one batch the wire would run dry between
-/// two of them: by itself a batch is half of those in flight.
+/// Returns the batches in ascending order and without repetition. With all reads in one batch the
+/// wire would run dry between two of them, so by default a batch is half of those in flight.
 std::vector<std::uint32_t> fitting_batches(const BenchAxes& axes, std::uint32_t inflight) {
   std::vector<std::uint32_t> batches = axes.batches;
   if (batches.empty()) batches = {std::clamp(inflight / 2, 1u, kUsualBatch)};

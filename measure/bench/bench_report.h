@@ -1,4 +1,4 @@
-// What the benches of reads measure, and how that of `farvec bench transport` is shown.
+// Defines what the benches of reads measure, and shows what `farvec bench transport` measured.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,14 @@ struct BenchPoint {
   std::uint32_t inflight = 16;  ///< per thread
   std::uint32_t batch = 8;
   double mix = 0;
-  std::uint32_t most_outstanding = 0;  ///< of reads that go together; 0: all in flight
-  bool together = false;  ///< a batch goes out when all of one has come, as a search's reads do
+  std::uint32_t most_outstanding = 0;  ///< the most outstanding of reads that go together; 0: all
+                                       ///< in flight
+  bool together = false;  ///< a batch goes out when all of the one before has come, like a search's
+                          ///< reads
 };
 
-/// Everything a user may vary; points() is the full product without what is the same twice, tier
-/// varying fastest, so that tiers are measured next to each other in every pass.
+/// Everything a user may vary. points() is the full product without repetitions. The tier varies
+/// fastest, so that tiers are measured next to each other in every pass.
 struct BenchAxes {
   std::size_t tiers = 1;
   std::vector<std::uint32_t> threads;
@@ -47,7 +49,7 @@ struct BenchSamples {
   double device_bound_per_s = 0;  ///< reads that a modelled device allows; 0: there is none
 };
 
-/// A pass of several threads.
+/// Adds a pass of several threads.
 void add_pass(BenchSamples& samples, std::span<const transport::LoadCounts> threads);
 
 struct BenchContext {
@@ -68,12 +70,12 @@ void print_bench_header();
 void print_bench_row(const BenchPoint& point, const BenchTierFacts& tier,
                      const BenchSamples& samples);
 
-/// Medians and spread of the passes: the fields that every bench of reads has.
+/// Adds medians and spread of the passes: the fields that every bench of reads has.
 void add_sample_fields(nlohmann::ordered_json& row, const BenchSamples& samples);
-/// How long, of what seed, by which program, where.
+/// Adds how long it measured, with which seed, by which program, and where.
 void add_context_fields(nlohmann::ordered_json& row, const BenchContext& context);
 
-/// One JSON object without line breaks.
+/// Returns one JSON object without line breaks.
 std::string bench_json(const BenchContext& context, const BenchPoint& point,
                        const BenchTierFacts& tier, const BenchSamples& samples);
 

@@ -7,7 +7,7 @@
 namespace farvec::measure {
 namespace {
 
-/// Every page has to be there: reads of pages that were never written all hit the one zero page.
+/// Writes to every page, because reads of pages that were never written all hit the one zero page.
 void fill(std::span<std::byte> memory) {
   for (std::size_t i = 0; i + sizeof(i) <= memory.size(); i += sizeof(i)) {
     store_unaligned(memory.data() + i, i);

@@ -1,4 +1,4 @@
-// A tier as `farvec bench transport` sees it: endpoints of one region, without an index.
+// Opens a tier for `farvec bench transport`: endpoints of one region, without an index.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace farvec::measure {
 
-/// Memory of this process with bytes that nobody reads for what they are.
+/// Memory of this process. What its bytes are does not matter to a caller.
 class BenchMemory final : public tiers::RecordMemory {
  public:
   explicit BenchMemory(std::uint64_t bytes) : bytes_(bytes) {}
@@ -21,7 +21,7 @@ class BenchMemory final : public tiers::RecordMemory {
   tiers::RegionSetPointer dram() override;
   tiers::RegionSetPointer shared() override;
   tiers::RegionSetPointer on_node(std::uint32_t node) override;
-  /// All of the file or device.
+  /// Maps all of the file or device.
   tiers::RegionSetPointer map(const std::string& path) const override;
   tiers::RegionSetPointer map_stored(const std::string& path) const override { return map(path); }
 
@@ -32,31 +32,31 @@ class BenchMemory final : public tiers::RecordMemory {
   tiers::RegionSetPointer shared_;
 };
 
-/// One thread's endpoint, with the memory that it reads into. Destroyed endpoint first.
+/// One thread's endpoint, with the memory that it reads into. The endpoint is destroyed first.
 struct BenchLane {
   HugeBuffer destinations;
   std::unique_ptr<transport::Endpoint> endpoint;
 };
 
-/// Region 0 of a memory node (the records of its index), of a file, or of memory, which must
-/// outlive the tier.
+/// Opens endpoints of region 0 of a memory node (the records of its index), of a file, or of
+/// memory. The memory must outlive the tier.
 class BenchTier {
  public:
   /// The context has no index. Throws Error when the tier cannot be opened.
   BenchTier(tiers::TierSpecPointer spec, const tiers::TierContext& context);
 
-  /// There are lanes() from then on, each with so many bytes of registered destinations.
+  /// Makes lanes(), each with `destination_bytes` of registered destinations.
   void open_lanes(std::uint32_t count, std::size_t destination_bytes);
   std::vector<BenchLane>& lanes() { return lanes_; }
 
-  /// For questions about limits and sizes; nobody reads with it.
+  /// An endpoint for questions about limits and sizes, with which no reads are done.
   const transport::Endpoint& probe() const { return *probe_; }
   std::string name() const { return spec_->name(); }
-  /// Reads a second of such a load that a modelled device brings to so many threads, when nothing
-  /// else is in the way; 0: it is none.
+  /// Returns how many reads a second of such a load a modelled device serves for point.threads
+  /// threads, when nothing else limits them; 0 when the tier is no modelled device.
   double device_bound_per_s(const BenchPoint& point) const;
-  /// For the time that so many of the lanes read: the others, and probe(), have no part of a
-  /// modelled device.
+  /// While the result lives, only `reading` of the lanes have a part of a modelled device: the
+  /// others, and probe(), have none.
   transport::IdleReaders idle_but(std::uint32_t reading) const;
   /// Whether tuning() changes anything.
   bool is_tuned() const { return spec_->read_path().kind == tiers::ReadPathKind::verbs; }

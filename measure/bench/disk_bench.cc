@@ -12,7 +12,7 @@
 namespace farvec::measure {
 namespace {
 
-/// "" when fio is not wanted, or not there and not asked for.
+/// Returns fio's version; "" when fio is not wanted, or is not installed and was not asked for.
 std::string wanted_fio(const std::string& choice) {
   if (choice == "off") return "";
   std::string version = fio_version();

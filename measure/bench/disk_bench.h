@@ -1,4 +1,4 @@
-// What a disk gives to random reads through our engine, beside fio.
+// Measures what a disk gives to random reads through our engine, beside fio.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace farvec::measure {
 
 struct DiskBenchOptions {
   DiskTarget target;
-  BenchAxes axes;            ///< a depth is an inflight
+  BenchAxes axes;            ///< the depths are axes.inflights
   std::string fio = "auto";  ///< "on" throws where it is not installed; "off"
   std::uint64_t seed = 1;
   std::uint32_t passes = 5;
-  double seconds = 1;  ///< of a pass
+  double seconds = 1;  ///< duration of a pass
   Interruption interrupted = {};
 };
 

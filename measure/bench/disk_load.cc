@@ -15,8 +15,8 @@
 namespace farvec::measure {
 namespace {
 
-/// New reads go out when so small a part of the depth has completed: together they cost one system
-/// call, and one exit where the disk is a virtual machine's.
+/// New reads go out when the depth divided by this many has completed: together they cost one
+/// system call, and one exit where the disk is a virtual machine's.
 constexpr std::uint32_t kRefills = 8;
 constexpr std::size_t kMaxDestinationBytes = std::size_t{1} << 30;
 
@@ -25,7 +25,7 @@ bool is_folder(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/// Processor time of the calling thread inside the kernel.
+/// Returns the processor time of the calling thread inside the kernel.
 double kernel_seconds() {
   rusage use{};
   getrusage(RUSAGE_THREAD, &use);
@@ -72,7 +72,7 @@ transport::LoadShape DiskLoad::shape_of(const BenchPoint& point) const {
           .most_outstanding = point.most_outstanding};
 }
 
-/// What is not of whole blocks is copied.
+/// Options for an engine that copies a payload that is not of whole blocks.
 transport::DiskEndpointOptions DiskLoad::endpoint_options(const BenchPoint& point) const {
   const bool whole = point.payload_bytes % file().block_bytes() == 0;
   return {.max_read_bytes = disk::kMaxDiskRequestBytes,

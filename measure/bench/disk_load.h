@@ -1,4 +1,4 @@
-// Random reads of a disk through the engine that searches read it with, for measurements.
+// Does random reads of a disk through the engine that searches read it with, for measurements.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@ inline constexpr std::uint64_t kDefaultTestBytes = std::uint64_t{1} << 30;
 /// What is to be read.
 struct DiskTarget {
   std::string path;  ///< a file or block device, which is only read, or a folder
-  std::uint64_t bytes = kDefaultTestBytes;  ///< of the file that is made in a folder
-  bool quiet = false;                       ///< nothing is said of that file
+  std::uint64_t bytes = kDefaultTestBytes;  ///< size of the file that is made in a folder
+  bool quiet = false;                       ///< whether to write nothing about that file to stderr
 };
 
 /// One measurement.
 struct DiskLoadResult {
   std::vector<transport::LoadCounts> threads;
-  /// Processor time that the kernel took for each read, of the threads that read. None of what
-  /// interrupts took is in it.
+  /// Processor time that the kernel took for each read, of the threads that read, without what
+  /// interrupts took.
   double kernel_ns_per_read = 0;
 };
 
@@ -40,16 +40,17 @@ class DiskLoad {
   /// Makes the file in a folder, as TestFile does. Throws Error.
   explicit DiskLoad(const DiskTarget& target);
 
-  /// Refuses points that cannot be measured and makes room for the others, before run(). Of a
-  /// point, threads, payload_bytes, inflight and mix count, and batch where reads go together.
-  /// Throws Error.
+  /// Refuses points that cannot be measured and makes room for the others; call it before run(). It
+  /// looks at these members of a point: threads, payload_bytes, inflight and mix, and batch where
+  /// reads go together. Throws Error.
   void prepare(std::span<const BenchPoint> points);
 
-  /// Each thread opens an engine of its own: a ring belongs to the thread that reads with it. The
-  /// seeds of the threads' offsets begin with `seed`. Throws Error.
+  /// Measures. Each thread opens an engine of its own: a ring belongs to the thread that reads with
+  /// it. The seeds of the threads' offsets begin with `seed`. Throws Error.
   DiskLoadResult run(const BenchPoint& point, double seconds, std::uint64_t seed);
 
-  /// Reads begin at multiples of the payload, as fio's do, and the smallest are of one block.
+  /// Returns the shape of the load: reads begin at multiples of the payload, as fio's do, and the
+  /// smallest are of one block.
   transport::LoadShape shape_of(const BenchPoint& point) const;
 
   const disk::DiskFile& file() const { return *files_.front(); }
@@ -63,7 +64,7 @@ class DiskLoad {
   std::optional<TestFile> test_file_;
   disk::DiskFiles files_;
   std::string model_;
-  std::vector<HugeBuffer> destinations_;  ///< by thread
+  std::vector<HugeBuffer> destinations_;  ///< one per thread
 };
 
 }  // namespace farvec::measure

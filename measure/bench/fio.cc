@@ -13,7 +13,7 @@
 namespace farvec::measure {
 namespace {
 
-constexpr double kStartMs = 60e3;  ///< for what fio does besides reading
+constexpr double kStartMs = 60e3;  ///< time for what fio does besides reading
 
 int percent(double share) {
   return static_cast<int>(std::lround(share * 100));

@@ -1,4 +1,4 @@
-// fio, the disk benchmark that everybody knows, beside ours.
+// Runs fio, the well-known disk benchmark, to compare it with ours.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ struct FioJob {
   std::string path;
   bool direct = true;
   std::uint32_t block_bytes = 4096;
-  std::uint32_t small_bytes = 0;  ///< of the small reads of a mix
-  double small_share = 0;         ///< of all reads; fio takes whole percents
+  std::uint32_t small_bytes = 0;  ///< size of the small reads of a mix
+  double small_share = 0;         ///< their share of all reads; fio takes whole percents
   std::uint32_t depth = 1;
   std::uint32_t threads = 1;
   double run_ms = 1000;
@@ -26,15 +26,15 @@ struct FioResult {
   double p99_us = 0;
 };
 
-/// "fio-3.33"; empty when there is no fio in PATH.
+/// Returns "fio-3.33" or the like; empty when there is no fio in PATH.
 std::string fio_version();
 
-/// Random reads through fio's io_uring engine, set as ours is: registered files and buffers, no
-/// record of what was read already, threads pinned to the processors that ours would have. Throws
-/// Error with what fio said when it fails.
+/// Does random reads through fio's io_uring engine, with the same setting as ours: registered files
+/// and buffers, no record of what was read already, threads pinned to the processors that ours
+/// would have. Throws Error with fio's message when it fails.
 FioResult run_fio(const FioJob& job);
 
-/// Its options, without the program's name.
+/// Returns fio's options for the job, without the program's name.
 std::vector<std::string> fio_options(const FioJob& job);
 
 /// Reads what fio printed with --output-format=json. Throws Error.

@@ -27,7 +27,7 @@ class MemoryBench {
     }
   }
 
-  /// Each kind of pages by itself, so that one working set is there at a time.
+  /// Measures each kind of pages by itself, so that one working set is there at a time.
   void run() {
     print_memory_header(facts_.machine, facts_.set_bytes);
     for (const Pages pages : axes_.pages) {

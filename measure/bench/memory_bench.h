@@ -1,4 +1,4 @@
-// What this machine's memory gives to random cache lines.
+// Measures what this machine's memory gives to random cache lines.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@ namespace farvec::measure {
 
 struct MemoryBenchOptions {
   MemoryAxes axes;
-  std::uint64_t bytes = 0;  ///< that the lines are of; 0: default_set_bytes()
+  std::uint64_t bytes = 0;  ///< size of the memory that has the lines; 0: default_set_bytes()
   std::uint32_t passes = 3;
   double pass_ms = 50;
   Interruption interrupted = {};
 };
 
-/// Measures, prints, and writes the lines; when it is interrupted, of what there is. Throws Error.
+/// Measures, prints, and writes the lines; when it is interrupted, those of what it has measured.
+/// Throws Error.
 void bench_memory(const MemoryBenchOptions& options, JsonLines& json);
 
 }  // namespace farvec::measure

@@ -13,7 +13,7 @@
 namespace farvec::measure {
 namespace {
 
-constexpr std::uint64_t kLinesPerClock = 4096;  ///< between two looks at the clock
+constexpr std::uint64_t kLinesPerClock = 4096;  ///< lines between two looks at the clock
 
 /// GCC 12 drops prefetches of a loop without the empty statement.
 template <Ask ask>
@@ -50,7 +50,7 @@ class Walker {
     next_line_ = set.order().count() / point.threads * thread;
   }
 
-  /// Lines per second.
+  /// Returns the lines per second.
   double run(double ms) {
     const Ticks end = now_ticks() + us_to_ticks(ms * 1000);
     const double busy = search::processor_seconds();
@@ -85,7 +85,7 @@ class Walker {
   const Ask ask_;
   const Interruption& interrupted_;
   std::vector<const std::byte*> chains_;
-  std::size_t next_line_ = 0;  ///< of a scan
+  std::size_t next_line_ = 0;  ///< next line of a scan
 };
 
 }  // namespace

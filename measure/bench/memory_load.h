@@ -1,4 +1,4 @@
-// How many random cache lines a second this machine's memory brings.
+// Measures how many random cache lines a second this machine's memory brings.
 #pragma once
 
 #include <cstddef>
@@ -11,48 +11,49 @@
 
 namespace farvec::measure {
 
-/// How lines are asked for.
+/// The ways to ask for lines.
 enum class Ask : std::uint8_t {
-  load,        ///< one load of each, which the next in its chain waits for
+  load,        ///< one load of each line; the next load of the chain waits for it
   first,       ///< prefetched into the first-level cache, then loaded
   second,      ///< prefetched into the second-level cache, then loaded
-  sequential,  ///< loads in the order of addresses: what the memory can do at best
+  sequential,  ///< loads in the order of addresses: the best that the memory can do
 };
 
 /// "load", "l1", "l2", "sequential".
 std::string_view to_string(Ask ask);
-/// Throws Error naming the accepted words.
+/// Throws an Error that names the accepted words.
 Ask parse_ask(std::string_view text);
 
 struct MemoryPoint {
   Pages pages = Pages::huge;
   std::uint32_t threads = 1;
   Ask ask = Ask::load;
-  std::uint32_t inflight = 1;  ///< lines per thread; of no meaning to `sequential`
+  std::uint32_t inflight = 1;  ///< lines per thread; `sequential` ignores it
 };
 
 inline constexpr std::uint32_t kMostLinesInFlight = 1024;
 inline constexpr std::uint32_t kMostThreads = 1024;
 
-/// Follows one chain for each start, in turn: asks for the next line of each before it looks at the
-/// first one's again. So as many lines are under way as there are chains, or as the core can have.
-/// `steps` lines of each; the starts become where it ended.
+/// Follows one chain for each start, in turn: it asks for the next line of each chain before it
+/// looks at the first one's again. So as many lines are under way as there are chains, or as the
+/// core can have. It does `steps` lines of each chain; the starts become the lines where it ended.
 void follow(Ask ask, std::vector<const std::byte*>& chains, std::uint64_t steps);
 
-/// Lines per second of all threads together, each pinned, for `ms` or until interrupted; seconds
-/// are those that a thread has a processor. Threads and chains begin at even distances in the ring
-/// of `set`, whose pages are the point's.
+/// Returns the lines per second of all threads together, each pinned, for `ms` or until
+/// interrupted; the seconds are those in which a thread has a processor. Threads and chains begin
+/// at even distances in the ring of `set`, whose pages are the point's.
 double measure_lines(const WorkingSet& set, const MemoryPoint& point, double ms,
                      const Interruption& interrupted = {});
 
-/// Nanoseconds that a core of `threads` busy ones takes for a random line at best: by prefetch into
-/// either cache, the best of a few numbers in flight. Takes about a tenth of a second.
+/// Returns the nanoseconds that a core of `threads` busy ones takes for a random line at best: by
+/// prefetch into either cache, with the best of a few numbers in flight. Takes about a tenth of a
+/// second.
 double line_ns(const WorkingSet& set, std::uint32_t threads, const Interruption& interrupted = {});
 
-/// Of this machine.
+/// Returns the bytes of this machine's memory.
 std::size_t memory_bytes();
-/// 16 times the third-level cache, so that at most a sixteenth of the lines can be there, between
-/// 256 MiB and a quarter of the machine's memory.
+/// Returns 16 times the third-level cache, so that at most a sixteenth of the lines can be there,
+/// but not less than 256 MiB and not more than a quarter of the machine's memory.
 std::size_t default_set_bytes(std::size_t l3_bytes);
 
 }  // namespace farvec::measure

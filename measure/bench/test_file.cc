@@ -69,7 +69,8 @@ TestFile::~TestFile() {
 void TestFile::create() {
   descriptor_ = open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (descriptor_ >= 0) return;
-  // Not every file system can; then it has a name for a moment.
+  // Not every file system has files without a name; where it has not, the file has a name for a
+  // moment.
   std::string name = folder_ + "/farvec-bench-XXXXXX";
   descriptor_ = mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) throw SystemError(errno, "making a test file in '{}'", folder_);
@@ -87,7 +88,9 @@ void TestFile::fill(std::uint64_t bytes, bool quiet) {
       store_unaligned(chunk.data() + at, random.next());
     }
     const std::size_t count = std::min<std::uint64_t>(kChunkBytes, bytes - done);
-    if (count < kChunkBytes) (void)fcntl(descriptor_, F_SETFL, flags);  // no whole blocks, maybe
+    if (count < kChunkBytes)
+      (void)fcntl(descriptor_, F_SETFL, flags);  // the rest may not be whole
+                                                 // blocks
     write_all(descriptor_, chunk.span().first(count));
     done += count;
     progress.advance(count);

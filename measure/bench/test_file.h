@@ -1,4 +1,4 @@
-// A file to read from while a disk is measured.
+// Makes a file to read from while a disk is measured.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace farvec::measure {
 
-/// Full of random bytes, and without a name: it is gone when this is destroyed or the process ends,
-/// however it ends.
+/// A file full of random bytes and without a name: it is gone when this is destroyed or the process
+/// ends, however it ends.
 class TestFile {
  public:
   /// Says on stderr what it is going to write and where, then writes it with progress, past the

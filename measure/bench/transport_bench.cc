@@ -14,7 +14,7 @@ namespace farvec::measure {
 namespace {
 
 constexpr transport::RegionId kRegion = 0;
-constexpr double kWarmUpShare = 0.2;  ///< of a pass
+constexpr double kWarmUpShare = 0.2;  ///< the warm-up's share of a pass
 
 /// A point with its loads, one per thread, and what was measured.
 struct Run {
@@ -69,7 +69,7 @@ class TransportBench {
   }
 
  private:
-  /// For at most so many lanes.
+  /// Opens the tiers for at most `threads` lanes.
   void open_tiers(std::uint32_t threads) {
     for (const auto& spec : options_.tiers) {
       const bool verbs = spec->read_path().kind == tiers::ReadPathKind::verbs;
@@ -97,7 +97,7 @@ class TransportBench {
     runs_.push_back(std::move(run));
   }
 
-  /// One pass of every thread, `share` of a pass long.
+  /// Runs one pass of every thread, `share` of a pass long.
   std::vector<transport::LoadCounts> run_once(Run& run, double share) {
     std::vector<transport::LoadCounts> counts(run.loads.size());
     const auto idle = tiers_[run.point.tier]->idle_but(run.point.threads);

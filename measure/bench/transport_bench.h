@@ -1,4 +1,4 @@
-// What tiers give to reads alone, without an index or a search.
+// Measures what tiers give to reads, without an index or a search.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace farvec::measure {
 
 struct TransportBenchOptions {
   std::vector<tiers::TierSpecPointer> tiers;
-  BenchAxes axes;                                  ///< but for the number of tiers
-  std::vector<transport::VerbsTuning> tunings;     ///< of verbs; at least one
-  std::uint64_t bytes = std::uint64_t{256} << 20;  ///< of a region in this machine's memory
+  BenchAxes axes;                                  ///< all but the number of tiers
+  std::vector<transport::VerbsTuning> tunings;     ///< tunings of verbs; at least one
+  std::uint64_t bytes = std::uint64_t{256} << 20;  ///< size of a region in this machine's memory
   std::uint64_t seed = 1;
   std::uint32_t passes = 5;
   double pass_ms = 300;

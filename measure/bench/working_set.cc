@@ -13,7 +13,7 @@
 namespace farvec::measure {
 namespace {
 
-/// Of the mapping that holds `address`, in huge pages, as /proc/self/smaps says.
+/// Returns the bytes in huge pages of the mapping that holds `address`, from /proc/self/smaps.
 std::size_t huge_bytes_at(const std::byte* address) {
   const auto wanted = reinterpret_cast<std::uintptr_t>(address);
   std::ifstream smaps("/proc/self/smaps");
@@ -74,7 +74,7 @@ void WorkingSet::map(Pages pages) {
   if (start == MAP_FAILED) throw SystemError(errno, "mapping {} bytes of memory", bytes());
   data_ = static_cast<std::byte*>(start);
   small_ = {data_, Unmap{bytes()}};
-  // Fails only where the kernel knows no huge pages, and then there are none.
+  // It fails only where the kernel knows no huge pages, and then there are none.
   (void)madvise(start, bytes(), MADV_NOHUGEPAGE);
 }
 

@@ -1,4 +1,4 @@
-// Memory whose cache lines are visited in a random order that is known beforehand.
+// Makes memory whose cache lines are visited in a random order that is known beforehand.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace farvec::measure {
 
-/// A permutation of `count` lines that looks random: neighbours in it are far apart, with no stride
-/// that a prefetcher could learn. The same on every machine.
+/// A permutation of count() lines that looks random: neighbours in it are far apart, with no stride
+/// that a prefetcher could learn. It is the same on every machine.
 class LineOrder {
  public:
-  /// Of as many lines as `bytes` hold, rounded down to a power of two. Throws Error for less than
-  /// kLeastBytes.
+  /// Orders as many lines as `bytes` hold, rounded down to a power of two. Throws Error for less
+  /// than kLeastBytes.
   explicit LineOrder(std::size_t bytes);
 
   std::size_t count() const { return mask_ + 1; }
-  /// The line at that place; behind the last comes the first again.
+  /// Returns the line at that place; after the last comes the first again.
   std::size_t at(std::uint64_t place) const {
     // Each step can be undone modulo a power of two, so no two places have the same line.
     std::uint64_t x = place & mask_;
@@ -41,7 +41,7 @@ enum class Pages : std::uint8_t { small, huge };
 
 /// "4k", "huge".
 std::string_view to_string(Pages pages);
-/// Throws Error naming the accepted words.
+/// Throws an Error that names the accepted words.
 Pages parse_pages(std::string_view text);
 
 struct Unmap {
@@ -49,11 +49,12 @@ struct Unmap {
   void operator()(std::byte* start) const;
 };
 
-/// Lines that form one ring: each holds the address of the next in a LineOrder's order, so that
-/// nobody can ask for a line before the one ahead of it has come. Resident once made.
+/// Lines that form one ring. Each holds the address of the next in a LineOrder's order, so a line
+/// cannot be asked for before the line before it has come. The memory is resident from construction
+/// on.
 class WorkingSet {
  public:
-  /// Throws Error as LineOrder does, SystemError when there is no memory.
+  /// Throws Error where LineOrder does, SystemError when there is no memory.
   WorkingSet(std::size_t bytes, Pages pages);
   WorkingSet(const WorkingSet&) = delete;
   WorkingSet& operator=(const WorkingSet&) = delete;
@@ -64,10 +65,10 @@ class WorkingSet {
   const std::byte* line(std::uint64_t place) const {
     return data_ + order_.at(place) * kCacheLineBytes;
   }
-  /// Of its memory, as the kernel says: it may refuse what it is asked for.
+  /// The share of its memory that is in huge pages, which the kernel reports: it may refuse them.
   double huge_share() const { return huge_share_; }
 
-  /// The line that `line` holds the address of.
+  /// Returns the line whose address `line` holds.
   static const std::byte* next(const std::byte* line) {
     return load_unaligned<const std::byte*>(line);
   }
@@ -78,7 +79,7 @@ class WorkingSet {
   const LineOrder order_;
   HugeBuffer huge_;
   std::unique_ptr<std::byte, Unmap> small_;
-  std::byte* data_ = nullptr;  ///< in one of the two
+  std::byte* data_ = nullptr;  ///< start of the lines, in huge_ or small_
   double huge_share_ = 0;
 };
 

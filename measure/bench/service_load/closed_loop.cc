@@ -12,7 +12,7 @@ namespace {
 
 namespace v1 = compute_node::v1;
 
-/// A client looks that often whether it is to end.
+/// A client looks at least this often whether it is to end.
 constexpr std::chrono::milliseconds kLongestPause{100};
 
 class ClosedLoop : LoadLoop {
@@ -32,7 +32,7 @@ class ClosedLoop : LoadLoop {
   }
 
  private:
-  /// One client until `end`.
+  /// Runs one client until `end`.
   void serve(Clock::time_point end) {
     while (Clock::now() < end && !asked_to_end(plan_.interrupted)) {
       const auto pause = ask();
@@ -40,7 +40,7 @@ class ClosedLoop : LoadLoop {
     }
   }
 
-  /// How long to wait before the next query.
+  /// Asks one query and returns how long to wait before the next one.
   std::chrono::milliseconds ask() {
     // Relaxed: only that each gets another number matters.
     const auto request = queries_.request(next_.fetch_add(1, std::memory_order_relaxed));
@@ -50,7 +50,7 @@ class ClosedLoop : LoadLoop {
     const auto sent = Clock::now();
     const grpc::Status status = stub_.Search(&context, request, &response);
     const Outcome outcome = recorder_.ended(status, context, response, Clock::now() - sent);
-    // What fails at once would fail as fast as the client can ask.
+    // A query that fails at once would fail as fast as the client can ask.
     if (outcome == Outcome::failed) return kLongestPause;
     return client::retry_after(context);
   }

@@ -1,4 +1,4 @@
-// What a closed and an open loop have in common.
+// Holds what a closed and an open loop have in common.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,8 @@
 
 namespace farvec::measure {
 
-/// Asks a compute node as planned, and notes what became of it. What it is made of must outlive it.
+/// Asks a compute node what the plan says, and notes what became of it. The constructor's arguments
+/// must outlive it, except for `plan`, which it copies.
 class LoadLoop {
  public:
   using Stub = compute_node::v1::ComputeNode::Stub;

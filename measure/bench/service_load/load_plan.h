@@ -1,4 +1,4 @@
-// What a load asks a compute node, and for how long.
+// Defines what a load asks a compute node, and for how long.
 #pragma once
 
 #include <chrono>
@@ -31,10 +31,11 @@ class QueryRing {
 
 struct LoadPlan {
   double seconds = 5;
-  std::chrono::milliseconds deadline{1'000};  ///< of each query, from when it was to be sent
-  std::uint64_t seed = 1;                     ///< of the arrivals
-  std::uint32_t max_inflight = 4'096;         ///< of an open loop
-  Interruption interrupted = {};              ///< ends it early, with what there is
+  std::chrono::milliseconds deadline{1'000};  ///< deadline of each query, from when it was to be
+                                              ///< sent
+  std::uint64_t seed = 1;                     ///< seed of the arrivals
+  std::uint32_t max_inflight = 4'096;         ///< most queries in flight of an open loop
+  Interruption interrupted = {};              ///< ends it early; what was measured is kept
 };
 
 }  // namespace farvec::measure

@@ -17,7 +17,7 @@
 namespace farvec::measure {
 namespace {
 
-/// How much of the time of all loads is over.
+/// Shows how much of the time of all loads is over.
 class LoadProgress {
  public:
   LoadProgress(double seconds, bool quiet)

@@ -1,4 +1,4 @@
-// Loads of a compute node, one after the other.
+// Runs loads of a compute node, one after the other.
 #pragma once
 
 #include <memory>
@@ -26,8 +26,8 @@ class Loads {
   /// Reads the queries and connects. Throws Error.
   explicit Loads(LoadRun run);
 
-  /// Measures, prints, and writes the lines; when it is interrupted, of what there is. Throws
-  /// Error.
+  /// Measures, prints, and writes the lines; when it is interrupted, those of what it has measured.
+  /// Throws Error.
   void run(JsonLines& json);
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 namespace v1 = compute_node::v1;
 
-/// Between two looks at the signal.
+/// Time between two looks at the signal.
 constexpr std::chrono::milliseconds kLook{20};
 
 class OpenLoop : LoadLoop {
@@ -52,7 +52,7 @@ class OpenLoop : LoadLoop {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(value * 1e9));
   }
 
-  /// False when the user wants the end.
+  /// Returns false when the user wants the end.
   bool wait_until(Clock::time_point when) const {
     while (!asked_to_end(plan_.interrupted)) {
       const auto now = Clock::now();
@@ -84,7 +84,7 @@ class OpenLoop : LoadLoop {
     return true;
   }
 
-  /// Any thread of gRPC.
+  /// Runs on any thread of gRPC.
   void ended(std::unique_ptr<Call> call, const grpc::Status& status) {
     recorder_.ended(status, call->context, call->response, Clock::now() - call->intended);
     call.reset();
@@ -93,7 +93,7 @@ class OpenLoop : LoadLoop {
     if (inflight_ == 0) all_ended_.notify_all();
   }
 
-  /// Every call has a deadline, after which gRPC ends it.
+  /// Waits for all answers. Every call has a deadline, after which gRPC ends it.
   void await_answers() {
     std::unique_lock lock(mutex_);
     all_ended_.wait(lock, [this] { return inflight_ == 0; });

@@ -11,7 +11,7 @@
 namespace farvec::measure {
 namespace {
 
-/// Of the answer to one query.
+/// Returns what is wrong with the answer to one query; "" when nothing is.
 std::string fault_of_answer(const compute_node::v1::SearchResponse& response) {
   constexpr std::size_t kAnyK = std::numeric_limits<std::size_t>::max();
   const std::string fault = client::fault_of(response, {1, kAnyK});

@@ -1,4 +1,4 @@
-// What became of the queries of a load.
+// Counts what became of the queries of a load.
 #pragma once
 
 #include <array>
@@ -24,26 +24,26 @@ inline constexpr std::size_t kOutcomes = 6;
 
 struct LoadCounts {
   std::array<std::uint64_t, kOutcomes> queries{};
-  LatencyHistogram latency;   ///< of those answered in time
-  double seconds = 0;         ///< in which they were offered
+  LatencyHistogram latency;   ///< latencies of the queries answered in time
+  double seconds = 0;         ///< for how long they were offered
   std::string first_failure;  ///< what the first failed one said
 
   std::uint64_t of(Outcome outcome) const { return queries[static_cast<std::size_t>(outcome)]; }
   std::uint64_t offered() const;
   std::uint64_t refused() const { return of(Outcome::queue_full) + of(Outcome::too_late); }
-  /// Answers in time a second.
+  /// Returns the answers in time per second.
   double goodput() const {
     return seconds > 0 ? static_cast<double>(of(Outcome::in_time)) / seconds : 0;
   }
 };
 
-/// Thread-safe.
+/// Counts outcomes. It is thread-safe.
 class LoadRecorder {
  public:
   /// Every query has the same deadline.
   explicit LoadRecorder(std::chrono::milliseconds deadline) : deadline_(deadline) {}
 
-  /// A call of one query has ended, `latency` after it was to be sent.
+  /// Records that a call of one query has ended, `latency` after it was to be sent.
   Outcome ended(const grpc::Status& status, const grpc::ClientContext& context,
                 const compute_node::v1::SearchResponse& response,
                 std::chrono::steady_clock::duration latency);

@@ -1,4 +1,4 @@
-// How a load is shown: a row of a table, a line of JSON.
+// Shows a load: as a row of a table, as a line of JSON.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace farvec::measure {
 /// One load that was offered.
 struct LoadPoint {
   double rate = 0;            ///< queries a second of an open loop; 0: a closed one
-  std::uint32_t clients = 0;  ///< of a closed loop
+  std::uint32_t clients = 0;  ///< clients of a closed loop
 };
 
 /// What all loads of one run have in common.
