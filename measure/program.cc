@@ -18,7 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A started program and the end of the pipe that it writes to. Killed when it is still there.
+/// A started program and the end of the pipe that it writes to. The destructor kills the program
+/// when it still runs.
 class Program {
  public:
   explicit Program(const std::vector<std::string>& command) {
@@ -50,7 +51,8 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// Everything until it closes its output; false when that takes longer than until `end`.
+  /// Reads everything until the program closes its output; returns false when that takes longer
+  /// than until `end`.
   bool read_all(std::string& output, Clock::time_point end) {
     char buffer[4096];
     while (true) {

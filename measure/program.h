@@ -1,4 +1,4 @@
-// Another program's output.
+// Runs another program and takes its output.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ struct ProgramResult {
   std::string output;
 };
 
-/// Runs a program found in PATH, without a shell, and waits for its end. Its standard output and
-/// error are taken. Throws SystemError when it cannot be started, Error after having killed it when
-/// it takes longer than `limit_ms`.
+/// Runs a program found in PATH, without a shell, and waits for its end. The result has its
+/// standard output and error. Throws SystemError when it cannot be started, Error after having
+/// killed it when it takes longer than `limit_ms`.
 ProgramResult run_program(const std::vector<std::string>& command, double limit_ms);
 
 }  // namespace farvec::measure

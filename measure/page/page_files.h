@@ -1,5 +1,6 @@
-// The files that a page of a report is made of, as the build found them: those of this folder,
-// and Chart.js with its licence from the distribution's package libjs-chart.js.
+// Declares the files that a page of a report is made of, with the contents that they had at the
+// build: those of this folder, and Chart.js with its licence from the distribution's package
+// libjs-chart.js.
 #pragma once
 
 #include <string_view>

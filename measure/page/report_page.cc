@@ -11,7 +11,8 @@
 namespace farvec::measure {
 namespace {
 
-/// As the text of a <script>, which the first "</script" or "<!--" in it would end or change.
+/// Returns the rows as the text of a <script>, with "<" escaped: the first "</script" or "<!--" in
+/// it would end or change the script.
 std::string script_text(const std::vector<nlohmann::ordered_json>& rows) {
   const std::string text =
       nlohmann::ordered_json(rows).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -26,7 +27,7 @@ std::string script_text(const std::vector<nlohmann::ordered_json>& rows) {
   return escaped;
 }
 
-/// The template with each @NAME@ of `parts` replaced; what a part holds is left as it is.
+/// Returns the template with each @NAME@ of `parts` replaced; what a part holds is left as it is.
 std::string filled(std::string_view page, const std::map<std::string_view, std::string>& parts) {
   std::string result;
   while (true) {

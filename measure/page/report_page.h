@@ -1,4 +1,4 @@
-// The rows of sweeps as one page for a browser, which needs no network.
+// Makes one page for a browser of the rows of sweeps, which needs no network.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,10 +7,11 @@
 
 namespace farvec::measure {
 
-/// Rows as `farvec sweep --json` writes them, also those with "error". None is fine.
+/// Returns the page. `rows` are rows that `farvec sweep --json` writes, also those with "error";
+/// there may be none.
 std::string report_page(const std::vector<nlohmann::ordered_json>& rows);
 
-/// The page as a file that appears when it is complete. Throws SystemError.
+/// Writes the page to a file that appears when it is complete. Throws SystemError.
 void write_report_page(const std::string& path, const std::vector<nlohmann::ordered_json>& rows);
 
 }  // namespace farvec::measure

@@ -29,7 +29,7 @@ std::string first_word(const std::filesystem::path& path) {
   return word;
 }
 
-/// "32768K", as the kernel writes sizes of caches; 0 for anything else.
+/// Reads "32768K", the kernel's form of cache sizes; returns 0 for anything else.
 std::size_t kernel_size(std::string_view text) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -40,7 +40,7 @@ std::size_t kernel_size(std::string_view text) {
   return unit.empty() ? number : 0;
 }
 
-/// Left as it is where no shell sees more in it than a word.
+/// Returns the word quoted for a shell, or unchanged where a shell sees no more in it than a word.
 std::string shell_word(const std::string& word) {
   const auto plain = [](unsigned char letter) {
     return std::isalnum(letter) != 0 ||

@@ -1,4 +1,4 @@
-// Some rows of a file, as options name them.
+// Reads options that name some rows of a file.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ struct RowRange {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
-/// "A:B", ":B", "A:" or "" over `count` rows. Throws Error naming the option when it is empty or
-/// out of range.
+/// Reads "A:B", ":B", "A:" or "" over `count` rows. Throws an Error that names the option when the
+/// range is empty or not within the rows.
 RowRange parse_range(const std::string& text, std::size_t count, const char* option);
-/// "A:B" or ":B", ids below `end`, as --range has them. Throws Error.
+/// Reads "A:B" or ":B", ids below `end`, the form that --range takes. Throws Error.
 RowRange parse_id_range(const std::string& text, std::size_t end);
-/// The rows of the range.
+/// Returns the rows of the range.
 VectorView rows_in(const VectorView& rows, const RowRange& range);
 
 }  // namespace farvec::measure

@@ -1,4 +1,4 @@
-// A table of measurements, printed row by row as they come.
+// Prints a table of measurements row by row while they come.
 #pragma once
 
 #include <span>
@@ -10,20 +10,21 @@ namespace farvec::measure {
 
 struct Column {
   std::string_view title;
-  int width;  ///< of title and cells; longer ones push the rest to the right
+  int width;  ///< width of title and cells; longer ones push the rest to the right
 };
 
-/// The first column is aligned to the left, all others to the right.
+/// Prints the titles. The first column is aligned to the left, all others to the right.
 void print_header(std::span<const Column> columns);
-/// As many cells as columns; the remark follows the last. Written out when it returns.
+/// Prints as many cells as there are columns, then the remark after the last one. The row has been
+/// written out when it returns.
 void print_row(std::span<const Column> columns, const std::vector<std::string>& cells,
                const std::string& remark = "");
 
-/// What several passes measured. All 0 for none.
+/// What several passes measured. Everything is 0 when there were none.
 struct Summary {
   explicit Summary(const std::vector<double>& values);
 
-  /// "LEAST..MOST", rounded to whole numbers.
+  /// Returns "LEAST..MOST", rounded to whole numbers.
   std::string spread() const;
 
   double median = 0;

@@ -1,4 +1,4 @@
-// What a runbook is run on: an index that takes inserts and deletes while it is searched.
+// Defines what a runbook is run on: an index that takes inserts and deletes while it is searched.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace farvec::measure {
 
-/// Bytes since the index was made.
+/// Bytes that were read and written since the index was made.
 struct DiskBytes {
   std::uint64_t read = 0;
   std::uint64_t written = 0;  ///< pages and log
@@ -23,20 +23,20 @@ class ChangingIndex {
  public:
   virtual ~ChangingIndex() = default;
 
-  /// All throw Error, and end early when they are interrupted. What they have done is
+  /// All of these throw Error, and end early when they are interrupted. What they have done is
   /// durable when they return.
 
-  /// Rows in the data set's type; ids[i] is row i's.
+  /// Inserts rows in the data set's type; ids[i] is the id of row i.
   virtual void insert(const VectorView& rows, std::span<const NodeId> ids) = 0;
   virtual void erase(std::span<const NodeId> ids) = 0;
 
-  /// The nearest of every query, a row of `results` each; kInvalidNode where fewer are found.
-  /// Latencies of the queries are added to `latency_us`.
+  /// Finds the nearest vectors of every query. Each query has a row of `results`, with kInvalidNode
+  /// where fewer are found. Latencies of the queries are added to `latency_us`.
   virtual void search(const VectorView& queries, dataset::GroundTruth& results,
                       std::vector<float>& latency_us) = 0;
 
-  /// One of the same kind and parameters that is made of these rows at once, from nothing; it goes
-  /// with the object. Null: there is no such.
+  /// Returns an index of the same kind and parameters that is built from these rows at once, from
+  /// nothing; its files go when the object does. Returns null where this kind of index has none.
   virtual std::unique_ptr<ChangingIndex> rebuilt(const VectorView& rows,
                                                  std::span<const NodeId> ids) const {
     (void)rows;
@@ -45,9 +45,9 @@ class ChangingIndex {
   }
 
   virtual DiskBytes disk_bytes() const = 0;
-  /// Bytes that the index takes on its disk now.
+  /// Returns the bytes that the index takes on its disk now.
   virtual std::uint64_t stored_bytes() const = 0;
-  /// For reports: what it is, and its parameters.
+  /// Returns, for reports, what it is, and its parameters.
   virtual nlohmann::ordered_json describe() const = 0;
 };
 

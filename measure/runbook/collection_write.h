@@ -1,4 +1,4 @@
-// How collections are opened for changes, as command lines say it.
+// Turns the words of a command line into access that may change a collection.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace farvec::measure {
 /// How a command changes a collection.
 struct CollectionWrite {
   std::string durability = "commit";
-  unsigned build_threads = 0;  ///< and as many that merge
+  unsigned build_threads = 0;  ///< threads that build, and as many that merge
   std::uint64_t merge_bytes_per_s = 0;
 };
 
-/// Throws Error naming the option.
+/// Throws an Error that names the option.
 collection::CollectionAccess write_access(const CollectionWrite& write);
 
 }  // namespace farvec::measure

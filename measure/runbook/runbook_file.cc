@@ -1,4 +1,4 @@
-// Reading runbooks: the only file that knows YAML.
+// Reads runbooks. This is the only file that knows YAML.
 #include <yaml-cpp/yaml.h>
 
 #include <map>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMostRunbookBytes = 64u << 20;
 
-/// What messages name.
+/// The place of a step, which messages name.
 struct StepPlace {
   const std::string& path;
   std::uint32_t number;
@@ -70,7 +70,7 @@ RunbookStep parse_step(const StepPlace& place, const YAML::Node& node) {
               tags.end - tags.begin, step.count());
 }
 
-/// The steps by their numbers; keys that are no number are other facts of the data set.
+/// Returns the steps by their numbers; keys that are no number are other facts of the data set.
 std::map<std::uint32_t, YAML::Node> numbered(const std::string& path, const YAML::Node& dataset) {
   std::map<std::uint32_t, YAML::Node> steps;
   for (const auto& entry : dataset) {

@@ -1,4 +1,4 @@
-// How the steps of a runbook are shown: a row of a table, a line of JSON.
+// Shows the steps of a runbook: each as a row of a table, as a line of JSON.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace farvec::measure {
 
 /// What was run.
 struct RunbookFacts {
-  std::string path;     ///< of the runbook
-  std::string dataset;  ///< as the runbook names it
+  std::string path;     ///< path of the runbook
+  std::string dataset;  ///< the runbook's name for it
   std::uint32_t k = 10;
 };
 
@@ -21,9 +21,9 @@ void print_step_header();
 void print_step(const StepOutcome& outcome);
 nlohmann::ordered_json step_json(const StepOutcome& outcome);
 
-/// Rate of all steps of a kind together.
+/// Returns the rate of all steps of a kind together.
 double rate_of(const std::vector<StepOutcome>& steps, StepKind kind);
-/// Of all steps.
+/// Returns a summary of all steps.
 nlohmann::ordered_json summary_json(const RunbookFacts& facts,
                                     const std::vector<StepOutcome>& steps,
                                     const ChangingIndex& index);

@@ -80,7 +80,8 @@ class Run {
   }
 
   double recall_of(const dataset::GroundTruth& found, const dataset::GroundTruth& truth) const {
-    // Of unit vectors the index has other distances than the truth: there ids decide.
+    // Where vectors are scaled to length 1 the index has other distances than the truth: there the
+    // ids decide.
     const float* const distances =
         input_.metric == Metric::cosine ? nullptr : found.distances.data();
     return dataset::recall_at_k({found.ids.data(), distances, found.queries, input_.k}, truth,

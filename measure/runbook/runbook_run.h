@@ -1,4 +1,4 @@
-// A runbook from its first step to its last.
+// Runs a runbook from its first step to its last.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace farvec::measure {
 
-/// An index that is made at once of what is live, searched with the same queries: the bound.
+/// What an index did that was built at once from what is live, and searched with the same queries:
+/// the bound.
 struct RebuiltOutcome {
   double recall = 0;
   double build_seconds = 0;
@@ -25,12 +26,12 @@ struct RebuiltOutcome {
 /// What one step did.
 struct StepOutcome {
   RunbookStep step;
-  std::uint64_t live = 0;        ///< vectors behind it
+  std::uint64_t live = 0;        ///< vectors that are live after it
   std::uint64_t operations = 0;  ///< inserts, deletes, replacements or searches
-  double seconds = 0;            ///< of the index; without the truth
+  double seconds = 0;            ///< time of the index, without the truth
   DiskBytes disk = {};           ///< read and written in it
   std::uint64_t stored_bytes = 0;
-  double recall = 0;  ///< of a search
+  double recall = 0;  ///< recall of a search
   double p50_us = 0;
   double p99_us = 0;
   std::optional<RebuiltOutcome> rebuilt = {};
@@ -40,17 +41,18 @@ struct StepOutcome {
 
 struct RunOptions {
   std::function<void(const StepOutcome&)> told;
-  /// After this number of searches the index is also rebuilt, where its kind can be; 0: after none.
+  /// After this number of searches the index is also rebuilt, where its kind can be; 0: never.
   std::uint32_t rebuild_every = 0;
-  Interruption interrupted = {};  ///< the same that the index looks at
+  Interruption interrupted = {};  ///< the same one that the index looks at
 };
 
-/// Runs the steps in order and tells each when it is done. `input.data` holds the vectors, in the
-/// type in which the index takes them. Throws what the index throws, and WorkInterrupted.
+/// Runs the steps in order and passes each outcome to `options.told` when the step is done.
+/// `input.data` holds the vectors, in the type in which the index takes them. Throws what the index
+/// throws, and WorkInterrupted.
 std::vector<StepOutcome> run_runbook(const Runbook& runbook, const TruthInput& input,
                                      ChangingIndex& index, const RunOptions& options);
 
-/// Mean recall over the searches; 0 for none.
+/// Returns the mean recall over the searches; 0 for none.
 double mean_recall(const std::vector<StepOutcome>& steps);
 
 }  // namespace farvec::measure

@@ -32,7 +32,7 @@ dataset::GroundTruth compute(const TruthInput& input, const LiveSet& live) {
   return truth;
 }
 
-/// The step's file with enough neighbours; empty when there is none.
+/// Returns the step's file with enough neighbours; an empty path when there is none.
 fs::path find_file(const TruthInput& input, const RunbookStep& step) {
   const std::regex name(fmt::format("step{}\\.gt([0-9]{{1,6}})", step.number));
   std::error_code missing;

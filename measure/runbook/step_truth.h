@@ -1,4 +1,5 @@
-// The true neighbours at every search of a runbook: of the vectors that are there then.
+// Finds the true neighbours at every search of a runbook: those among the vectors that are there
+// then.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +11,22 @@
 
 namespace farvec::measure {
 
-/// What the truth is of.
+/// What the truth is computed from.
 struct TruthInput {
-  VectorView data;  ///< as the files have them
+  VectorView data;  ///< in the type that the files have
   VectorView queries;
   Metric metric = Metric::l2;
   std::uint32_t k = 10;
-  /// Files `step<N>.gt<K>` as big-ann-benchmarks names them are taken from here, and those that are
-  /// missing are written; empty: all are computed and none is kept.
+  /// The folder of files with the names of big-ann-benchmarks, `step<N>.gt<K>`. Those that are
+  /// there are read, and those that are missing are written. When it is empty, all are computed and
+  /// none is kept.
   std::string folder;
   unsigned threads = 0;
   bool quiet = false;
 };
 
-/// The k nearest live vectors of every query, by their ids. Throws Error when a file of the folder
-/// is damaged, or has other queries or fewer neighbours.
+/// Returns the ids of the k nearest live vectors of every query. Throws Error when a file of the
+/// folder is damaged, or has other queries or fewer neighbours.
 dataset::GroundTruth truth_of_step(const TruthInput& input, const RunbookStep& step,
                                    const LiveSet& live);
 
