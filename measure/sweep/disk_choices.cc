@@ -10,7 +10,7 @@ using search::DiskChoice;
 
 namespace {
 
-/// Every one of them with each word of one of its lists.
+/// Returns every one of `lists` with each word of its list `member`.
 std::vector<DiskArguments> times(const std::vector<DiskArguments>& lists,
                                  std::string DiskArguments::*member) {
   std::vector<DiskArguments> product;

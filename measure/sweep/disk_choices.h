@@ -1,4 +1,4 @@
-// The ways to search a disk that a command line names.
+// Reads from a command line the ways to search a disk.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace farvec::measure {
 
-/// All combinations; of an index that is not in slotted pages the budgets alone. Throws Error for
-/// anything that is not understood.
+/// Returns all combinations; for an index that is not in slotted pages only the budgets vary.
+/// Throws Error for anything that is not understood.
 std::vector<search::DiskChoice> disk_choices(const search::DiskArguments& arguments,
                                              const layout::Manifest& manifest);
 
-/// The only one. Throws Error when the arguments are lists.
+/// Returns the only combination. Throws Error when the arguments are lists.
 search::DiskChoice one_disk_choice(const search::DiskArguments& arguments,
                                    const layout::Manifest& manifest);
 

@@ -11,7 +11,7 @@ constexpr Column kGraphColumns[] = {
     {"p50 us", 8}, {"p99 us", 8}, {"reads", 7}, {"KB", 8},
     {"estim.", 8}, {"lines", 8},  {"bound", 9}, {"compute", 9}};
 
-/// Those of the index: the visited set is no part of it.
+/// Returns the lines of the index, without those of the visited set.
 std::uint64_t index_lines(const search::LineCounts& lines) {
   return lines.codes + lines.offsets + lines.records;
 }

@@ -1,4 +1,5 @@
-// What the rows of a sweep show of one kind of index: a KindRows for each, in a file of its own.
+// Defines what the rows of a sweep show for one kind of index: there is a KindRows for each, in a
+// file of its own.
 #pragma once
 
 #include <cstdint>
@@ -18,42 +19,44 @@ class KindRows {
   virtual ~KindRows() = default;
 
   virtual std::span<const Column> columns() const = 0;
-  /// The cells before the slots.
+  /// Returns the cells before the slots.
   virtual std::vector<std::string> choice_cells(const SweepPoint& point, const std::string& tier,
                                                 const SweepSamples& samples) const = 0;
-  /// The cells behind the rates and latencies.
+  /// Adds the cells after the rates and latencies.
   virtual void add_counts(const SweepSamples& samples, std::vector<std::string>& cells) const = 0;
 
-  /// What the searches of a point were asked for.
+  /// Adds what the searches of a point were asked for.
   virtual void add_parameters(const ReportContext& context, const SweepPoint& point,
                               nlohmann::ordered_json& row) const = 0;
-  /// What was measured besides what every kind has: add_disk_facts() too.
+  /// Adds what was measured besides what every kind has, the facts of add_disk_facts() too.
   virtual void add_facts(const layout::Manifest& manifest, const SweepSamples& samples,
                          nlohmann::ordered_json& row) const = 0;
 };
 
-/// Lives as long as the program. `part` is of the manifest of the index.
+/// Returns rows that live as long as the program. `part` is the part of the index's manifest for
+/// its kind.
 const KindRows& rows_of(const layout::GraphPart& part);
 const KindRows& rows_of(const layout::ClusterPart& part);
-/// Of a graph in slotted pages.
+/// Returns the rows for a graph in slotted pages.
 const KindRows& page_rows();
-/// Of every graph.
+/// Adds the parameters that every graph has.
 void add_graph_parameters(const layout::Manifest& manifest, const SweepPoint& point,
                           nlohmann::ordered_json& row);
 
-// For all of them:
+// All kinds of rows use these:
 
 double per_query(std::uint64_t total, const SweepSamples& samples);
 std::string one_decimal(double value);
 const char* on_off(bool value);
-/// The tier, and whether records of it were cached.
+/// Returns the tier, and whether records of it were cached.
 std::string tier_cell(const SweepPoint& point, const std::string& tier);
-/// The least rate that what is known of this machine's memory and of a modelled device allows.
+/// Returns the lower of the bounds of the rate that this machine's memory and a modelled device
+/// set, where they are known.
 std::string bound_cell(const SweepSamples& samples);
-/// The rate that computation alone allows, where it was measured.
+/// Returns the rate that computation alone allows, where it was measured.
 std::string compute_cell(const SweepSamples& samples);
 nlohmann::ordered_json or_null(bool holds, nlohmann::ordered_json value);
-/// What a disk was asked for; nothing for other tiers.
+/// Adds what a disk was asked for; nothing for other tiers.
 void add_disk_facts(const SweepSamples& samples, nlohmann::ordered_json& row);
 
 }  // namespace farvec::measure

@@ -38,7 +38,7 @@ std::vector<search::SearchChoice> probe_choices(const SweepOptions& options, boo
   return choices;
 }
 
-/// Every search that the options ask for of an index of that kind.
+/// Returns every search that the options ask for of an index of the manifest's kind.
 std::vector<search::SearchChoice> choices(const SweepOptions& options,
                                           const layout::Manifest& manifest) {
   switch (manifest.kind()) {
@@ -79,7 +79,7 @@ class Sweep {
     }
   }
 
-  /// One for every combination that is not another one's repetition.
+  /// Makes a cell for every combination that does not repeat another one.
   std::vector<std::unique_ptr<SweepCell>> cells() {
     const SweepAxes axes = this->axes();
     std::vector<std::unique_ptr<SweepCell>> cells;
@@ -110,7 +110,7 @@ class Sweep {
   }
 
  private:
-  /// What searches touch of the index, wherever it lies.
+  /// Returns how many bytes of the index searches touch, on whichever tier they are.
   std::size_t bytes_of_searches() const {
     return index_.dram_bytes() + directory_.manifest().region(layout::kRecordsRegion).payload_bytes;
   }
@@ -132,7 +132,7 @@ class Sweep {
     check_truth(options_.questions, truth_, range.end, options_.k);
   }
 
-  /// One that cannot be opened says so in its rows.
+  /// Opens a tier. When that fails, the rows of the tier will say so.
   void open_tier(const tiers::TierSpecPointer& spec, const tiers::TierContext& context) {
     auto tier = std::make_unique<SweepTier>(SweepTier{spec, nullptr, ""});
     try {

@@ -1,4 +1,4 @@
-// Recall, throughput and latency of an index over every combination of parameters.
+// Measures recall, throughput and latency of an index over every combination of parameters.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace farvec::measure {
 
-/// What is varied, and over what. What is of another kind of index is not looked at.
+/// What is varied, and over what. Members for other kinds of index are ignored.
 struct SweepOptions {
   std::string index;  ///< its directory
   SweepQuestions questions;
-  std::string range;  ///< A:B, of the queries that are measured; empty: all
+  std::string range;  ///< A:B, the queries that are measured; empty: all
   std::vector<std::uint32_t> lists = {20, 40, 80, 160};
   std::vector<std::uint32_t> widths = {1};
   std::vector<std::uint32_t> probes = {1, 4, 16, 64};
@@ -30,7 +30,7 @@ struct SweepOptions {
   std::optional<std::uint32_t> merge_gap = {};
   std::vector<std::uint32_t> slots = {0};  ///< 0: chosen by measuring
   std::vector<std::uint32_t> threads = {1};
-  std::vector<std::size_t> cache_bytes = {0};  ///< over all cores of a combination
+  std::vector<std::size_t> cache_bytes = {0};  ///< bytes for all cores of a combination
   std::vector<tiers::TierSpecPointer> tiers;
   search::DiskArguments disk = {};  ///< lists
   std::uint32_t k = 10;
@@ -41,12 +41,12 @@ struct SweepOptions {
   SweepManner manner = {};
 };
 
-/// Writes a row for each combination that the file has not, and returns all that are in it; one
-/// that cannot run has a row that says why. Throws Error, also when none can run, and
+/// Writes a row for each combination that the file does not have, and returns all rows of the file.
+/// A combination that cannot run has a row that says why. Throws Error, also when none can run, and
 /// WorkInterrupted.
 std::vector<nlohmann::ordered_json> sweep(const SweepOptions& options, const SweepFiles& files);
 
-/// Throws Error naming the option.
+/// Throws an Error that names the option.
 void check_passes(std::uint32_t k, std::uint32_t passes, double pass_ms);
 
 }  // namespace farvec::measure

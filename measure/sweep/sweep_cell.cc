@@ -53,7 +53,7 @@ search::SearchShape SweepCell::shape() const {
   return shape;
 }
 
-/// Throws Error when the combination is none that can be searched.
+/// Makes the parameters of the searches. Throws Error when the combination cannot be searched.
 void SweepCell::make_parameters() {
   parameters_.search = search::searchable(search::SearchParameters::make(
       queries_.k, point_.choice, search::limits_of(tier_.open->manifest())));
@@ -64,7 +64,8 @@ void SweepCell::choose_slots() {
   point_.slots = tier_.open->choose_slots(shape(), probes, parameters_);
 }
 
-/// Says what is wrong with the memory before it searches.
+/// Chooses the slots by measuring. First it lets memory_bytes() throw what is wrong with the
+/// memory.
 void SweepCell::measure_slots() {
   search::SearchShape least = shape();
   least.slots = 1;
@@ -99,7 +100,7 @@ double SweepCell::choosing_searches() const {
 
 void SweepCell::prepare() {
   if (tier_.open == nullptr) throw Error("{}", tier_.failure);
-  make_parameters();  // first: memory is planned for searches that can be
+  make_parameters();  // this comes first, because memory is planned for searches that are possible
   if (point_.slots == 0) measure_slots();
   samples_.memory_bytes = tier_.open->memory_bytes(shape()).value_or(0);
   if (pooled()) {
@@ -108,13 +109,13 @@ void SweepCell::prepare() {
   } else {
     cores_ = tier_.open->make_cores(shape());
     dataset::GroundTruth results;
-    // What is counted is a cache that is full, as it is in the passes.
+    // The counts are to be of a cache that is full, like the cache in the passes.
     if (point_.cache_bytes > 0) search::run_batch(cores_, queries_.rows, parameters_, results);
   }
   count();
 }
 
-/// Every query once, whose recall and counts are noted.
+/// Searches every query once and notes recall and counts.
 void SweepCell::count() {
   dataset::GroundTruth results;
   const search::CoreStatistics before = statistics();
@@ -141,8 +142,8 @@ void SweepCell::count() {
   if (pooled()) add_pass(std::move(outcome));
 }
 
-/// By the lines that this machine's memory has to bring, if no cache does. The visited set is small
-/// and stays in a cache; records come from here when the tier loads them.
+/// Bounds the rate by the lines that this machine's memory has to bring, if no cache does. The
+/// visited set is small and stays in a cache; records come from here when the tier loads them.
 void SweepCell::bound_by_memory() {
   const search::LineCounts& lines = samples_.totals.lines;
   const std::uint64_t local =
@@ -156,7 +157,7 @@ void SweepCell::bound_by_memory() {
   samples_.memory_bound_qps = 1e9 * point_.threads / query_ns;
 }
 
-/// Cores with an empty pool, which queries that are not measured fill.
+/// Makes cores with an empty pool, which queries that are not measured fill.
 void SweepCell::fill_pool() {
   cores_.clear();
   cores_ = tier_.open->make_cores(shape());
@@ -166,7 +167,7 @@ void SweepCell::fill_pool() {
   }
 }
 
-/// Sums over the cores.
+/// Returns sums over the cores.
 search::CoreStatistics SweepCell::statistics() const {
   search::CoreStatistics sum;
   for (const auto& core : cores_) {
@@ -179,7 +180,7 @@ search::CoreStatistics SweepCell::statistics() const {
 }
 
 void SweepCell::measure_pass(std::uint32_t pass) {
-  if (pooled() && pass == 0) return;  // the search of every query was it
+  if (pooled() && pass == 0) return;  // the search of every query was the first pass
   search::BatchParameters parameters = parameters_;
   parameters.limit_ms = queries_.pass_ms;
   dataset::GroundTruth results;

@@ -1,4 +1,4 @@
-// One combination of a sweep: its cores, and the searches that measure it.
+// Measures one combination of a sweep: it has the cores, and runs the searches.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@ namespace farvec::measure {
 /// What the cells of a sweep search for.
 struct SweepQueries {
   VectorView rows = {};                    ///< measured
-  std::vector<VectorView> warm_rows = {};  ///< of the same file, not measured
-  RowRange range = {};                     ///< of `rows` in the file and the truth
+  std::vector<VectorView> warm_rows = {};  ///< rows of the same file that are not measured
+  RowRange range = {};                     ///< place of `rows` in the file and the truth
   const dataset::GroundTruth& truth;
   std::uint32_t k = 10;
   double pass_ms = 300;
@@ -30,7 +30,7 @@ struct SweepQueries {
   std::size_t warm_count() const;
 };
 
-/// A tier, or why it could not be opened. Behind a pointer: cells keep hold of it.
+/// A tier, or why it could not be opened. Hold it by a pointer: cells keep a reference to it.
 struct SweepTier {
   tiers::TierSpecPointer spec;
   std::unique_ptr<tiers::IndexOnTier> open;
@@ -41,14 +41,14 @@ struct SweepTier {
   std::string model() const { return open == nullptr ? "" : open->model(); }
 };
 
-/// prepare() once, then measure_pass() with 0, 1, ...; every call may throw what its searches do,
-/// and ends early when it is interrupted.
+/// Measures one point. Call prepare() once, then measure_pass() with 0, 1, ...; every call may
+/// throw what its searches do, and ends early when it is interrupted.
 ///
-/// prepare() searches every query once, however long that takes: recall and counts are of that. A
-/// pass goes on where the one before it stopped, over and over through the queries, until its time
-/// is over. Slotted pages are another matter, because a search finds what those before it left in
-/// memory: every pass begins with an empty pool, which the warm rows fill, and at the first query,
-/// and searches none twice; the first pass is the search of every query.
+/// prepare() searches every query once, however long that takes, to find recall and counts. A pass
+/// goes on where the one before it stopped, over and over through the queries, until its time is
+/// over. Slotted pages are different, because a search finds what the searches before it left in
+/// memory. Every pass of them begins with an empty pool, which the warm rows fill, and with the
+/// first query, and searches no query twice; the first pass is the search of every query.
 class SweepCell {
  public:
   SweepCell(const SweepPoint& point, SweepTier& tier, const SweepQueries& queries);
@@ -58,14 +58,15 @@ class SweepCell {
   /// Frees the cores.
   void release() { cores_.clear(); }
 
-  /// Seconds of a search, all cores together, from a first short run of its own.
+  /// Returns the seconds of a search, with all cores together, from a first short run of its own.
   double probe_seconds();
   /// Whether a search finds what those before it have left in memory.
   bool pooled() const;
   double query_count() const { return static_cast<double>(queries_.rows.count); }
-  /// Searches of the passes and before them that do not end with the time of a pass.
+  /// Returns the number of searches, of the passes and before them, that do not end with the time
+  /// of a pass.
   double unbounded_searches(std::uint32_t passes) const;
-  /// Searches that the choice of slots takes.
+  /// Returns the number of searches that the choice of slots takes.
   double choosing_searches() const;
 
   const SweepPoint& point() const { return point_; }

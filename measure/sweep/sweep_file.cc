@@ -95,7 +95,7 @@ void SweepFile::append(const std::string& object) {
 void SweepFile::write_line(const std::string& line) {
   if (!emptied_ && ftruncate(fd_, 0) != 0) throw SystemError(errno, "emptying '{}'", path_);
   emptied_ = true;
-  if (direct_) std::fflush(stdout);  // may be the same file
+  if (direct_) std::fflush(stdout);  // stdout may be the same file
   struct stat before {};
   const bool known = !direct_ && fstat(fd_, &before) == 0;
   for (std::size_t done = 0; done < line.size();) {
@@ -103,7 +103,7 @@ void SweepFile::write_line(const std::string& line) {
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       const int error = errno;
-      // Half a row is none; when it cannot be cut off, --resume does.
+      // Half a row is of no use. When it cannot be cut off here, --resume drops it.
       if (known && ftruncate(fd_, before.st_size) != 0) errno = 0;
       throw SystemError(error, "writing a row to '{}' (those before it are there)", path_);
     }

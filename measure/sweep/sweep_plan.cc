@@ -3,7 +3,7 @@
 namespace farvec::measure {
 namespace {
 
-/// How a search is done, without where and how it runs.
+/// Lists how searches are done, without where and how they run.
 std::vector<SweepPoint> searches(const SweepAxes& axes) {
   std::vector<SweepPoint> result;
   SweepPoint point;

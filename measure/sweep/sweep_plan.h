@@ -1,4 +1,4 @@
-// Which combinations a sweep measures, and what it found for each.
+// Lists the combinations that a sweep measures, and holds what it found for each.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct SweepPoint {
   std::size_t tier = 0;   ///< number in the list of tiers
   std::uint32_t threads = 1;
   std::uint32_t slots = 16;  ///< 0: to be chosen
-  bool auto_slots = false;   ///< chosen by measuring what the disk gives
+  bool auto_slots = false;   ///< whether slots are chosen by measuring what the disk gives
   std::size_t cache_bytes = 0;
-  /// As asked for: a combination that cannot run has a row as well.
+  /// What was asked for, unchecked: a combination that cannot run has a row as well.
   search::SearchChoice choice;
-  search::DiskChoice disk;  ///< of ssd
+  search::DiskChoice disk;  ///< the choice for tier ssd
 };
 
-/// Everything a user may vary; points() is the full product, tier varying fastest: the tiers of a
-/// group are measured in turn, pass by pass.
+/// Everything a user may vary. points() is the full product. The tier varies fastest: the tiers of
+/// a group are measured in turn, pass by pass.
 struct SweepAxes {
   std::size_t tiers = 1;
   std::vector<std::uint32_t> threads;
@@ -39,7 +39,7 @@ struct SweepAxes {
 /// What was measured of one point.
 struct SweepSamples {
   std::vector<double> qps;
-  std::vector<double> processor_us;  ///< of the searching threads, per query
+  std::vector<double> processor_us;  ///< time of the searching threads, per query
   std::vector<double> mean_us;
   std::vector<double> p50_us;
   std::vector<double> p99_us;
@@ -47,20 +47,20 @@ struct SweepSamples {
   search::QueryCounts totals;  ///< over `queries` searches, each query once
   std::size_t queries = 0;
   std::size_t core_dram_bytes = 0;
-  // Where lines are counted: graphs that are not in slotted pages.
-  double line_ns = 0;  ///< of one of the threads, for the bound; 0: not known
+  // These are set where lines are counted: graphs that are not in slotted pages.
+  double line_ns = 0;  ///< time of one of the threads for a line, for the bound; 0: not known
   const char* line_ns_source = "";
   double memory_bound_qps = 0;  ///< more is not possible when no line is in a cache; 0: not known
-  /// More the modelled device does not bring to so many threads; 0: there is none.
+  /// The most that the modelled device can do for this number of threads; 0: there is none.
   double device_bound_qps = 0;
-  /// What the same search did on dram in the same passes; 0: that was not measured.
+  /// The rate of the same search on dram in the same passes; 0: that was not measured.
   double compute_bound_qps = 0;
-  /// Of `qps`, over those of dram, pass by pass; empty: that was not measured.
+  /// `qps` divided by the rates of dram, pass by pass; empty: that was not measured.
   std::vector<double> compute_bound_shares;
-  // Tier ssd only, except for `failure`.
+  // These are for tier ssd only, except for `failure`.
   std::size_t memory_bytes = 0;  ///< everything that its budget bounds
-  std::uint64_t io_reads = 0;    ///< of the disk, by the same searches
-  std::uint64_t io_bytes = 0;    ///< whole blocks
+  std::uint64_t io_reads = 0;    ///< reads of the disk by the same searches
+  std::uint64_t io_bytes = 0;    ///< bytes of these reads, in whole blocks
   std::size_t warm_queries = 0;  ///< searched before each pass, to fill the pool
   std::string failure;           ///< why it cannot run; empty: it ran
 };

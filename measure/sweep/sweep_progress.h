@@ -1,4 +1,4 @@
-// How long a sweep takes: said before it begins, and while it goes on.
+// Shows how long a sweep takes, before it begins and while it goes on.
 #pragma once
 
 #include <chrono>
@@ -11,28 +11,30 @@ namespace farvec::measure {
 
 class SweepCell;
 
-/// Seconds of every cell, as short runs of some of them forecast.
+/// The seconds of every cell, forecast from short runs of some of them.
 struct SweepForecast {
   std::vector<double> cell_seconds;
 
   double sum_from(std::size_t cell) const;
 };
 
-/// Seconds that a cell takes when one of its searches takes `search_seconds`.
+/// Returns the seconds that a cell takes when one of its searches takes `search_seconds`.
 double cell_seconds(const SweepCell& cell, double search_seconds, std::uint32_t passes,
                     double pass_ms);
-/// How much one of its searches does: what it grows with, candidates or clusters.
+/// Returns how much work one of its searches does: the number that it grows with, candidates or
+/// clusters.
 double search_work(const SweepCell& cell);
 
-/// "40 s", "12 min", "3.5 h".
+/// Returns text like "40 s", "12 min" or "3.5 h".
 std::string describe_seconds(double seconds);
 
-/// One line on a terminal, a line every ten seconds in a log; on stderr.
+/// Shows the progress on stderr: one line on a terminal, a line every ten seconds in a log.
 class SweepProgress {
  public:
   explicit SweepProgress(SweepForecast forecast, bool quiet = false);
 
-  /// So many cells are done. What is left is told by how the forecast has held until now.
+  /// Shows that `done` cells are done. The time left is the forecast, corrected by how well it has
+  /// held until now.
   void show(std::size_t done);
   /// Takes the line off a terminal, before something else is printed.
   void clear() const;
@@ -44,7 +46,7 @@ class SweepProgress {
   const bool quiet_;
   const bool terminal_;
   const Clock::time_point start_ = Clock::now();
-  Clock::time_point next_ = start_ + std::chrono::seconds(10);  ///< line of a log
+  Clock::time_point next_ = start_ + std::chrono::seconds(10);  ///< time of the next line of a log
 };
 
 }  // namespace farvec::measure

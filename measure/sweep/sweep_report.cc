@@ -20,7 +20,7 @@ const KindRows& rows_of(const layout::Manifest& manifest) {
                     manifest.part);
 }
 
-/// The cells behind the threads.
+/// Returns the cells after the threads.
 std::vector<std::string> result_cells(const KindRows& rows, const SweepSamples& samples) {
   const Summary qps(samples.qps);
   std::vector<std::string> cells{
@@ -117,7 +117,7 @@ nlohmann::ordered_json sweep_parameters(const ReportContext& context, const Swee
                              {"queries_range", {context.queries.begin, context.queries.end}},
                              {"passes", context.passes},
                              {"pass_ms", context.pass_ms}};
-  // Chosen by measuring, it may be another one the next time.
+  // A number that is chosen by measuring may be another one the next time.
   if (point.auto_slots) row.erase("slots");
   rows_of(manifest).add_parameters(context, point, row);
   return row;

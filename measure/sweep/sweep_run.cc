@@ -35,8 +35,8 @@ std::vector<SweepRun::Group> SweepRun::groups() const {
   return groups;
 }
 
-/// Probes the first cell of each tier and number of slots; the others take as much longer as they
-/// have more to do.
+/// Probes the first cell of each tier and number of slots (of all threads together). The other
+/// cells are taken to be slower in proportion to the work of their searches.
 SweepForecast SweepRun::forecast() {
   std::map<std::pair<std::size_t, std::uint32_t>, double> seconds_of_work;
   SweepForecast forecast;
@@ -104,10 +104,12 @@ void SweepRun::measure(Group group) {
     }
   }
   for (const auto& cell : group) cell->release();
-  if (!interrupted()) bound_by_computation(group);  // else they differ in passes
+  if (!interrupted())
+    bound_by_computation(group);  // after an interruption cells differ in their
+                                  // number of passes
 }
 
-/// By what the same search does on dram, where that is one of the tiers.
+/// Bounds the rates by what the same search does on dram, where that is one of the tiers.
 void SweepRun::bound_by_computation(Group group) {
   const auto dram = std::find_if(group.begin(), group.end(),
                                  [](const auto& cell) { return cell->tier().is_dram(); });

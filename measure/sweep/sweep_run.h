@@ -1,4 +1,4 @@
-// A sweep from its cells to their rows.
+// Runs a sweep from its cells to their rows.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace farvec::measure {
 
-/// How a sweep goes on.
+/// How a sweep runs.
 struct SweepManner {
-  bool quiet = false;  ///< nothing on stderr
-  bool table = true;   ///< rows on stdout, as they come
+  bool quiet = false;  ///< whether nothing is written to stderr
+  bool table = true;   ///< whether rows are printed on stdout as they come
   Interruption interrupted = {};
 };
 
@@ -25,7 +25,7 @@ struct SweepManner {
 /// done. Everything that it is given must outlive it.
 class SweepRun {
  public:
-  /// Those of the cells that the file does not have.
+  /// Keeps those of the cells that the file does not have.
   SweepRun(std::vector<std::unique_ptr<SweepCell>> cells, const ReportContext& context,
            SweepFile& file, const SweepManner& manner);
 
@@ -33,7 +33,7 @@ class SweepRun {
   /// row already. Throws WorkInterrupted when it is interrupted, Error when a row cannot be
   /// written.
   std::size_t run();
-  /// Why the first cell that cannot run cannot; empty: all can.
+  /// Returns why the first cell that could not run could not; empty: all could.
   const std::string& first_failure() const { return first_failure_; }
 
  private:

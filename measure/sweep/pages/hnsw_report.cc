@@ -15,7 +15,7 @@ using paged::StoreCounts;
 
 namespace {
 
-/// Of everything that changes read.
+/// Returns the pages of everything that changes read.
 FetchCounts all_pages(const HnswWork& work) {
   FetchCounts pages = pages_of(work.counts);
   pages += work.counts.meta;

@@ -1,4 +1,4 @@
-// What commands say of HNSW graphs on pages, and of work on them.
+// Reports HNSW graphs on pages, and work on them.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,14 @@ using paged::miss_penalty_us;
 using paged::pages_of;
 using paged::visited;
 
-/// Inserts or deletes: how many, how fast, what they read and wrote.
+/// Returns what inserts or deletes did: how many there were, how fast, and what they read and
+/// wrote.
 nlohmann::ordered_json work_json(const paged::HnswWork& work, const paged::StoreCounts& store,
                                  std::uint32_t page_bytes);
 void print_work(const char* what, const paged::HnswWork& work, const paged::StoreCounts& store,
                 std::uint32_t page_bytes);
 
-/// By layer, those that were searched: visits, pages, hit ratio, miss penalty.
+/// Returns visits, pages, hit ratio and miss penalty of each layer that was searched.
 nlohmann::ordered_json layers_json(const paged::HnswCounts& counts);
 
 }  // namespace farvec::measure

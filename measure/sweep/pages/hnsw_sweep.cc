@@ -51,7 +51,7 @@ struct HnswSamples {
   std::vector<double> p50_us;
   std::vector<double> p99_us;
   double recall = 0;
-  /// Of the first pass.
+  /// What the first pass counted.
   paged::HnswCounts counts;
   std::uint64_t page_reads = 0;
   std::uint64_t buffer_bytes = 0;
@@ -89,7 +89,7 @@ class Measurement {
 
   bool interrupted() const { return asked_to_end(sweep_.manner.interrupted); }
 
-  /// All ways of reading, in turn.
+  /// Measures all ways of reading, in turn.
   void run_group(HnswPoint point) {
     std::vector<HnswPoint> points;
     for (const std::string& search : sweep_.searches) {
@@ -133,7 +133,7 @@ class Measurement {
     samples.recall = recall(answers);
   }
 
-  /// Room for the answers of so many queries.
+  /// Room for the answers of `queries` queries.
   struct Answers {
     Answers(std::uint32_t k, std::uint32_t list, std::size_t queries)
         : ids(queries * k), distances(queries * k) {

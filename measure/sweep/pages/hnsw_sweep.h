@@ -1,4 +1,4 @@
-// The sweep of an HNSW graph on pages: ways of reading, buffers, searches in flight.
+// Runs the sweep of an HNSW graph on pages over ways of reading, buffers, and searches in flight.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace farvec::measure {
 
-/// What is varied, and over what. Searches that differ in `searches` alone are measured in turn.
+/// What is varied, and over what. Points that differ only in their word of `searches` are measured
+/// in turn.
 struct HnswSweep {
   std::string index;
   SweepQuestions questions;
@@ -24,13 +25,14 @@ struct HnswSweep {
   std::uint32_t min_complete = 6;
   std::uint32_t k = 10;
   std::uint32_t passes = 5;
-  std::string range;  ///< of the queries; those outside of it fill the buffer before each pass
+  std::string range;  ///< range of the queries; those outside of it fill the buffer before each
+                      ///< pass
   SweepManner manner;
 };
 
-/// Measures, prints and writes a row for each combination that the file has not, and returns all
-/// that are in it. Every pass opens the graph anew, with an empty buffer that the queries outside
-/// of the range fill, and searches every query of the range once. Throws Error, and
+/// Measures, prints and writes a row for each combination that the file does not have, and returns
+/// all rows of the file. Every pass opens the graph anew, with an empty buffer that the queries
+/// outside of the range fill, and searches every query of the range once. Throws Error, and
 /// WorkInterrupted.
 std::vector<nlohmann::ordered_json> sweep_hnsw(HnswSweep sweep, const SweepFiles& files);
 

@@ -1,4 +1,4 @@
-// How HNSW graphs on pages are opened, and worked on, as command lines say it.
+// Opens HNSW graphs on pages, and works on them, in the ways that command lines name.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,21 @@ struct PageAccess {
   std::uint32_t slots = 8;
   std::uint32_t threads = 1;
   std::string durability = "commit";
-  bool changes = true;  ///< the graph is to be changed, too
-  bool quiet = false;   ///< nothing is said of a recovery
+  bool changes = true;  ///< whether the graph is to be changed, too
+  bool quiet = false;   ///< whether nothing is said of a recovery
 };
 
-/// Opens with the buffer and the durability asked for. Says on stderr what a recovery did.
+/// Opens the graph with the buffer and the durability that were asked for. Says on stderr what a
+/// recovery did, unless `quiet`.
 std::unique_ptr<paged::PagedHnsw> open_hnsw(const std::string& path, const PageAccess& access);
 
-/// Of work that ends early when it is interrupted.
+/// Returns options of work that ends early when it is interrupted.
 paged::HnswCrewOptions crew_options(const PageAccess& access, Interruption interrupted);
 
-/// Rows of a file as the graph stores them. Throws Error when type or dimension do not fit.
+/// Returns the rows of a file in the form that the graph stores. Throws Error when type or
+/// dimension do not fit.
 dataset::VectorSet stored_for(const paged::HnswConfig& config, const std::string& path);
-/// `path` is what messages call them.
+/// Returns `rows` in that form. `path` is what messages call them.
 dataset::VectorSet stored_for(const paged::HnswConfig& config, dataset::VectorSet rows,
                               const std::string& path);
 
