@@ -67,9 +67,8 @@ CHECKED = [
 # Rooms (folders) whose comments have been rewritten, checked when no file is named. The list only grows.
 ROOMS_CHECKED = ["base", "graph", "search", "layout", "transport", "quantization", "distance",
                  "coroutines", "disk", "wal", "cluster", "dataset", "device", "rpc", "indexing",
-                 "tiers", "ssd_baseline/slotted", "ssd_baseline/paged/store",
-                 "ssd_baseline/paged/graph", "ssd_baseline/paged/search", "memory_node", "changes",
-                 "client", "collection", "compute_node"]
+                 "tiers", "memory_node", "changes", "client", "collection", "compute_node",
+                 "ssd_baseline"]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
 

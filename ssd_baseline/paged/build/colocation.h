@@ -1,4 +1,4 @@
-// Where the vertices of a new HNSW graph lie, so that neighbours share pages.
+// A Colocation decides where the vertices of a new HNSW graph lie, so that neighbours share pages.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@ namespace farvec::paged {
 struct ColocationOptions {
   std::uint32_t partition_nodes = 64;  ///< 1 to kMostPartitionNodes; 1: in the order of rows
   std::uint64_t seed = 1;
-  unsigned threads = 0;  ///< as in resolve_threads(); the order does not depend on it
+  unsigned threads = 0;  ///< see resolve_threads(); the order does not depend on it
 };
 
-/// What every vertex takes of a page, its slots too, and what a page has.
+/// Returns how many bytes of a page every vertex takes, with its slots, and how many a page has.
 layout::RecordCosts hnsw_record_costs(const graph::HnswGraph& graph,
                                       const layout::HnswShape& shape);
 
-/// slotted::pack_partitions() of a graph's lowest layer, as PagedHnsw::create() takes it.
-/// Immutable.
+/// Is slotted::pack_partitions() of a graph's lowest layer, in the form that PagedHnsw::create()
+/// takes. It does not change.
 class Colocation {
  public:
-  /// Neither is kept. Throws Error as slotted::pack_partitions() does.
+  /// Keeps neither the graph nor the shape. Throws Error like slotted::pack_partitions().
   Colocation(const graph::HnswGraph& graph, const layout::HnswShape& shape,
              const ColocationOptions& options);
 
   const slotted::PartitionPlan& plan() const { return plan_; }
-  /// Valid as long as this lives and is not moved.
+  /// Returns the order, which is valid as long as this lives and is not moved.
   HnswPageOrder order() const { return {plan_.pages.ids, page_begins_, plan_.partitions}; }
 
  private:

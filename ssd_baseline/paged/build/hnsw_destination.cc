@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether a build that was killed may have left it; those of earlier farvecs made stores in place.
+/// Returns whether a killed build may have left this folder. Builds of earlier versions of farvec
+/// made stores in place.
 bool is_remainder(const fs::path& folder) {
   const auto is_of_store = [](const fs::directory_entry& entry) {
     const std::string name = entry.path().filename().string();
@@ -24,7 +25,7 @@ bool is_remainder(const fs::path& folder) {
          std::ranges::all_of(fs::directory_iterator(folder), is_of_store);
 }
 
-/// Is gone, unless another process works there.
+/// Removes the folder, unless another process works there.
 void remove_unlocked(const fs::path& folder) noexcept {
   try {
     const layout::DirectoryLock lock(folder);
@@ -34,10 +35,11 @@ void remove_unlocked(const fs::path& folder) noexcept {
   }
 }
 
-/// What the former one leaves has the name of the new one's folder until it is removed.
+/// Gives the new graph its name. The former graph has the name of the new one's folder until it is
+/// removed.
 void take_the_name(const fs::path& partial, const fs::path& target) {
   if (!fs::exists(target) || fs::is_empty(target)) return rename_path(partial, target);
-  const layout::DirectoryLock nobody_else(target);  // has it open
+  const layout::DirectoryLock nobody_else(target);  // throws when a process has it open
   if (exchange_paths(partial, target)) return;
   const fs::path former = target.string() + ".replaced";
   fs::remove_all(former);
@@ -60,7 +62,7 @@ void check_hnsw_destination(const std::string& out, bool replace, std::string_vi
     throw Error("'{}' holds {}: choose another folder, or give {}", out,
                 is_graph ? "a graph already" : "what a build that failed has left", option);
   }
-  const layout::DirectoryLock nobody_else(folder);  // has it open
+  const layout::DirectoryLock nobody_else(folder);  // throws when a process has it open
 }
 
 HnswDestination::HnswDestination(const std::string& out, bool replace, std::string_view option)

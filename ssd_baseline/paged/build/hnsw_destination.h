@@ -1,4 +1,4 @@
-// A graph on pages that appears under its name only when it is complete.
+// An HnswDestination lets a graph on pages appear under its name only when it is complete.
 #pragma once
 
 #include <filesystem>
@@ -10,18 +10,19 @@
 
 namespace farvec::paged {
 
-/// Before a long build: throws Error when `out` is there and holds something else than a graph, or
-/// what a build that was killed has left, or when it is not to be replaced, which `option` would
-/// do, or when a process has it open.
+/// Is called before a long build. Throws Error when `out` holds something that is neither a graph
+/// nor what a killed build has left; when it holds one of these and `replace` is false, where the
+/// message names `option`, which would replace it; and when another process has it open.
 void check_hnsw_destination(const std::string& out, bool replace, std::string_view option);
 
-/// The store is made in folder(), which is `out`.partial; publish() gives it its name. Without it
-/// the destructor removes all that was made. At every moment, also one at which the process is
-/// killed, `out` is the old graph or the new one. What a killed build has left is removed by the
-/// next one of the same name.
+/// Is where a store is made: in folder(), which is `out`.partial. publish() gives the store its
+/// name; without it the destructor removes all that was made. At every moment, also when the
+/// process is killed, `out` is the old graph or the new one. The next build of the same name
+/// removes what a killed one has left.
 class HnswDestination {
  public:
-  /// Throws as check_hnsw_destination(), when another process builds there, and SystemError.
+  /// Throws what check_hnsw_destination() throws, Error when another process builds there, and
+  /// SystemError.
   HnswDestination(const std::string& out, bool replace, std::string_view option);
   ~HnswDestination();
   HnswDestination(const HnswDestination&) = delete;
@@ -29,7 +30,8 @@ class HnswDestination {
 
   const std::filesystem::path& folder() const { return partial_; }
 
-  /// After the store has been closed. Durable when it returns; throws Error or SystemError.
+  /// Gives the store its name, after it has been closed. That is durable when this returns. Throws
+  /// Error or SystemError.
   void publish();
 
  private:

@@ -26,7 +26,7 @@ double seconds_from(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// The rows that are built in memory, one after the other.
+/// Holds the rows that are built in memory, one after the other.
 class MemoryRows {
  public:
   MemoryRows(const VectorView& rows, std::span<const NodeId> chosen, unsigned threads)
@@ -44,7 +44,7 @@ class MemoryRows {
   }
 
   const VectorView& view() const { return view_; }
-  /// Empty: all rows, by their numbers.
+  /// Returns the ids of the rows; empty: all rows, with their numbers for ids.
   std::span<const NodeId> ids() const { return ids_; }
 
  private:
@@ -53,7 +53,7 @@ class MemoryRows {
   std::span<const NodeId> ids_;
 };
 
-/// Builds and lays out what is in memory.
+/// Builds the part in memory and lays it out.
 std::unique_ptr<PagedHnsw> lay_out(const MemoryRows& rows, const HnswRecipe& recipe,
                                    HnswBuildStats& stats) {
   graph::HnswOptions options;
@@ -81,7 +81,7 @@ std::unique_ptr<PagedHnsw> lay_out(const MemoryRows& rows, const HnswRecipe& rec
   return hnsw;
 }
 
-/// On the disk when it returns.
+/// Inserts the rest of the rows. They are on the disk when this returns.
 void insert_rest(PagedHnsw& hnsw, const HnswInserts& rest, const HnswRecipe& recipe,
                  HnswBuildStats& stats) {
   const StoreCounts before = hnsw.store().counts();
@@ -115,7 +115,7 @@ void check_hnsw_recipe(const HnswRecipe& recipe) {
 
 namespace {
 
-/// Closed, and on the disk, when it returns.
+/// Builds the graph, which is closed, and on the disk, when this returns.
 void build_in_folder(const VectorView& rows, const HnswRecipe& recipe, HnswBuildStats& stats) {
   const indexing::RowOrder order = indexing::order_rows(rows, recipe.order);
   stats.order_seconds = order.seconds;

@@ -9,7 +9,7 @@
 namespace farvec::paged {
 namespace {
 
-/// In the candidates of a list: the new vertex, which has no place in it.
+/// Stands for the new vertex among the candidates of a list: it has no place in the list.
 constexpr graph::Handle kNewcomer = graph::kNoHandle - 1;
 
 }  // namespace
@@ -75,8 +75,8 @@ Status BackEdges::plan_some(std::span<BackEdge* const> some, const Newcomer& new
   return {};
 }
 
-/// Those with room are given the place, those that name the vertex already need none; those whose
-/// target has gone are refused.
+/// Reads the lists. A list with room takes the new vertex in a free place, and one that names the
+/// vertex already needs none; an edge whose target is gone is refused.
 Status BackEdges::read_lists(std::span<BackEdge* const> some, graph::Handle self, Ticks deadline) {
   handles_.clear();
   for (BackEdge* edge : some) {
@@ -112,8 +112,8 @@ const GatheredVectors::Entry* BackEdges::member(graph::Handle handle, const std:
   return nullptr;
 }
 
-/// The list and the new vertex are selected from; who is left out leaves its place. One that is
-/// marked, or gone, leaves it first.
+/// Selects from the members of the list and the new vertex, which gets the place of the member that
+/// is left out. A member that is marked, or gone, loses its place first.
 void BackEdges::choose(BackEdge& edge, const Newcomer& newcomer) {
   const std::byte* target = nullptr;
   if (member(edge.target.handle, &target) == nullptr) return;

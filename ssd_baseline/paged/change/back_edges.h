@@ -1,4 +1,4 @@
-// Edges from the neighbours that a vertex was given back to it.
+// BackEdges are the edges that lead back to a vertex from the neighbours that it was given.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ struct BackEdge {
 
   graph::Candidate target;  ///< with its distance to the new vertex
   std::uint32_t layer = 0;
-  bool planned = false;            ///< the rest says what was found
-  bool full = false;               ///< the list names others only, in all of its places
+  bool planned = false;            ///< the members below say what plan() found
+  bool full = false;               ///< all places of the list name other vertices
   std::uint32_t index = kRefused;  ///< the place of the target's list that takes the new vertex
   std::uint32_t list = 0;          ///< where the list as it was read begins in BackEdges::bytes
 };
 
-/// Within an update: a neighbour that was chosen is still what it was, on that layer, and not
-/// marked. Its page is pinned.
+/// Returns, within an update, whether a neighbour that was chosen is still the same vertex, is on
+/// that layer, and is not marked. Its page must be pinned.
 bool is_alive(const layout::HnswShape& shape, const PageEditor& editor, const PinnedPages& pins,
               const graph::Candidate& neighbor, std::uint32_t layer);
 
@@ -37,27 +37,27 @@ class BackEdges {
   BackEdges(PagedHnsw& hnsw, NeighborFinder& finder)
       : hnsw_(hnsw), finder_(finder), members_(finder.reader()) {}
 
-  /// All of the neighbours that the finder has chosen; none is planned.
+  /// Begins with an edge from each neighbour that the finder has chosen; none is planned.
   void begin(std::uint32_t level);
 
-  /// From inside a fiber: reads the lists of those that are not planned, of the full ones the
-  /// vectors of all that they name, several lists at once, and plans them.
+  /// Plans the edges that are not planned: reads their lists, several at once, and for the full
+  /// lists the vectors of all vertices that they name. It is called from inside a fiber.
   struct Newcomer {
     NodeId id = 0;
     const std::byte* vector = nullptr;
-    graph::Handle self = graph::kNoHandle;  ///< lists that have it already do not take it
+    graph::Handle self = graph::kNoHandle;  ///< lists that name it already do not take it again
   };
   Status plan(const Newcomer& newcomer, Ticks deadline);
-  /// Pages of all targets.
+  /// Adds the pages of all targets to the wanted ones.
   void want_pages(PinnedPages& pins) const;
 
-  /// Within an update: looks whether the lists are as they were planned, and refuses edges whose
-  /// target is marked or gone. Those that have changed become unplanned, or are refused with
-  /// `give_up`. Returns how many have changed.
+  /// Looks, within an update, whether the lists are as they were when they were planned, and
+  /// refuses edges whose target is marked or gone. Edges whose lists have changed become unplanned,
+  /// or with `give_up` are refused. Returns how many lists have changed.
   std::uint32_t look_again(const PageEditor& editor, const PinnedPages& pins, bool give_up);
-  /// After look_again(): some list of layer 0 takes it.
+  /// Returns, after look_again(), whether some list of layer 0 takes the vertex.
   bool leads_back() const;
-  /// After look_again(): writes the place into the lists that take it; adds them to `made`.
+  /// Writes, after look_again(), the place into the lists that take it; counts them in `made`.
   Status link(PageEditor& editor, const PinnedPages& pins, layout::HnswPlace place,
               std::uint32_t& made) const;
 
@@ -66,12 +66,12 @@ class BackEdges {
   }
 
  private:
-  /// Lists whose members are in DRAM at the same time, at most.
+  /// The most lists whose members are in DRAM at the same time.
   static constexpr std::size_t kListsAtOnce = 16;
 
   Status plan_some(std::span<BackEdge* const> some, const Newcomer& newcomer, Ticks deadline);
   Status read_lists(std::span<BackEdge* const> some, graph::Handle self, Ticks deadline);
-  /// The bytes of the target's list as plan() read it.
+  /// Returns the bytes of the target's list as plan() read it.
   std::span<const std::byte> list(const BackEdge& edge) const {
     return {&bytes_[edge.list], layout::HnswPlace::kBytes * hnsw_.shape().degree(edge.layer)};
   }
@@ -80,7 +80,7 @@ class BackEdges {
 
   PagedHnsw& hnsw_;
   NeighborFinder& finder_;
-  GatheredVectors members_;  ///< that the finder does not have
+  GatheredVectors members_;  ///< members of lists that the finder does not have
   std::vector<BackEdge> edges_;
   std::vector<std::byte> bytes_;
   std::vector<graph::Handle> handles_;

@@ -1,4 +1,4 @@
-// The paged HNSW as what changes an index sees it.
+// ChangingHnsw changes a paged HNSW through the interface that all indexes have.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,11 @@
 
 namespace farvec::paged {
 
-/// Ids are below 2^32 - 1; a larger one is refused by name. A version is a position in the graph's
-/// log. flush() writes every changed page to the disk; compact() is a vacuum.
+/// Changes a graph on pages. Ids are below 2^32 - 1; a larger one is refused, and the message names
+/// it. A version is a position in the graph's log. flush() writes every changed page to the disk;
+/// compact() is a vacuum.
 ///
-/// Rows are not replaced: an id that is in the graph ends the insert, and receipts count none of a
+/// Rows are not replaced: an id that is in the graph ends the insert. Receipts count no row of a
 /// call that fails, though the rows before the failed one are in. Rows that get() returns are each
 /// of their own moment.
 class ChangingHnsw final : public changes::Changing {
@@ -24,12 +25,12 @@ class ChangingHnsw final : public changes::Changing {
   explicit ChangingHnsw(PagedHnsw& hnsw, HnswCrewOptions crew = {});
 
   changes::RowShape row_shape() const override;
-  /// By the cosine alone directions count: rows of every type that becomes the stored one are
-  /// taken.
+  /// See changes::Changing. With the cosine only directions count: rows of every type that is
+  /// stored as the graph's type are taken.
   void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override;
   void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
               const changes::Patience& patience, changes::Receipt& receipt) override;
-  /// The same in this order, in which near rows find their pages in the buffer.
+  /// Inserts the rows in the given order, in which near rows find their pages in the buffer.
   void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
               const indexing::OrderOptions& order, const changes::Patience& patience,
               changes::Receipt& receipt);

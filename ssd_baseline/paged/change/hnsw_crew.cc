@@ -41,12 +41,13 @@ void add(PartitionPlacementCounts& sum, const PartitionPlacementCounts& part) {
   sum.fallback += part.fallback;
 }
 
-/// What the threads of a call share.
+/// Is what the threads of a call share.
 class Queue {
  public:
   Queue(std::size_t count, const HnswCrewOptions& options) : count_(count), options_(options) {}
 
-  /// The next operation, or none when all have begun, one has failed, or nobody wants more.
+  /// Returns the next operation; none when all have begun, one has failed, or the call was
+  /// interrupted.
   std::optional<std::size_t> next() {
     // Relaxed: a failure need not be seen at once; rethrow() comes after the threads have joined.
     if (failed_.load(std::memory_order_relaxed) || options_.interrupted()) return std::nullopt;
@@ -66,7 +67,7 @@ class Queue {
     failed_.store(true, std::memory_order_relaxed);
   }
 
-  /// After the threads have joined.
+  /// This and rethrow() are called after the threads have joined.
   std::uint64_t done() const { return done_.load(std::memory_order_relaxed); }
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
@@ -84,7 +85,7 @@ class Queue {
 
 }  // namespace
 
-/// What one fiber works with; made when it is needed first.
+/// Holds what one fiber works with. Each of its objects is made when it is first needed.
 struct HnswCrew::Hands {
   Hands(PagedHnsw& graph, PageFetcher& pages, const HnswCrewOptions& choices)
       : hnsw(graph), fetcher(pages), options(choices), placement(graph, pages) {}
@@ -109,7 +110,7 @@ struct HnswCrew::Hands {
 
   Ticks deadline() const { return now_ticks() + us_to_ticks(options.deadline_us); }
 
-  /// How a change ended, durable if it has to be.
+  /// Returns how a change ended. Where each is to be acknowledged, waits until it is durable.
   Status acknowledge(const Result<wal::Position>& change) {
     if (!change.ok() || !options.acknowledge_each) return change.status();
     return fetcher.wait_durable(change.value(), deadline());

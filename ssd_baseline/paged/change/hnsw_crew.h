@@ -1,4 +1,5 @@
-// Many searches, inserts and deletes of an HNSW graph on pages, on threads with fibers.
+// An HnswCrew runs many searches, inserts and deletes of an HNSW graph on pages, on threads with
+// fibers.
 #pragma once
 
 #include <cstddef>
@@ -21,71 +22,73 @@ struct HnswCrewOptions {
   HnswReadOptions reads;
   std::uint32_t threads = 1;  ///< at least 1
   std::uint32_t slots = 1;    ///< operations in flight on each thread; at least 1
-  double deadline_us = 60e6;  ///< of an operation
-  /// Every insert and delete waits until the log holds it before its slot takes the next one, as
-  /// the durability of the log has it; else all are made durable at the end of the call.
+  double deadline_us = 60e6;  ///< for each operation
+  /// Whether every insert and delete waits until it is as durable as the log's options say before
+  /// its slot takes the next one; else all are made durable at the end of the call.
   bool acknowledge_each = true;
-  /// Asked between operations; when it says so, no further one begins.
+  /// Is asked between operations; when it returns true, no further one begins.
   std::function<bool()> interrupted = [] { return false; };
-  /// Told of so many operations that have ended, from any thread.
+  /// Is told, from any thread, how many more operations have ended.
   std::function<void(std::uint64_t)> advanced = [](std::uint64_t) {};
 };
 
-/// What a call did.
+/// Says what a call did.
 struct HnswWork {
   std::uint64_t done = 0;  ///< operations; fewer than were asked for when it was interrupted
   double seconds = 0;
-  double write_back_seconds = 0;  ///< of PagedHnsw::write_back() behind them, where it was called
+  double write_back_seconds = 0;  ///< PagedHnsw::write_back() after it, where it was called
   HnswCounts counts;
-  HnswWriteCounts written;             ///< of inserts and deletes
-  PartitionPlacementCounts placement;  ///< of inserts
+  HnswWriteCounts written;             ///< counts of inserts and deletes
+  PartitionPlacementCounts placement;  ///< counts of inserts
 };
 
-/// What a vacuum did.
+/// Says what a vacuum did.
 struct HnswVacuumWork {
   HnswVacuumCounts vacuum;
   HnswCounts counts;
   double seconds = 0;
 };
 
-/// What goes in.
+/// Says what is inserted.
 struct HnswInserts {
-  VectorView rows;                 ///< of the stored type
-  std::span<const NodeId> chosen;  ///< rows in the order in which they are begun
-  std::span<const NodeId> ids;     ///< of the chosen rows; empty: their numbers
+  VectorView rows;                 ///< in the stored type
+  std::span<const NodeId> chosen;  ///< rows in the order in which their inserts begin
+  std::span<const NodeId> ids;     ///< an id for each chosen row; empty: the row's number
 };
 
-/// Results of searches, rows of `k`: ids and distances, kInvalidNode and infinity where fewer were
-/// found.
+/// Takes the results of searches: a row of `k` ids and distances for each query, kInvalidNode and
+/// infinity where fewer were found.
 struct HnswAnswers {
   std::uint32_t k = 10;
   std::uint32_t list = 40;  ///< ef; at least k
   std::span<NodeId> ids;
   std::span<float> distances;
-  std::vector<float> latency_us;  ///< of every search that was done, in any order
+  std::vector<float> latency_us;  ///< every search that was done, in any order
 };
 
-/// What get() has read.
+/// Takes what get() reads.
 struct HnswRows {
   std::vector<std::uint8_t> found;  ///< for every id that was asked for: 1 when it is there
-  std::vector<std::byte> rows;      ///< the vector of every id; nothing where it is not there
+  std::vector<std::byte> rows;  ///< a vector for every id; without meaning where it is not there
 };
 
-/// Borrows the graph. Every call blocks until its threads are through, and throws Error with the
-/// first operation that fails and its row; those before it are done. Inserts go by the partitions
-/// of the graph if it has a map of them. One call at a time.
+/// Runs operations on a graph that it borrows. Every call blocks until its threads have ended, and
+/// throws Error with the first operation that fails and its row; those before it are done. Inserts
+/// place vertices by the partitions of the graph if it has a map of them. One call at a time.
 class HnswCrew {
  public:
   HnswCrew(PagedHnsw& hnsw, HnswCrewOptions options);
 
   HnswWork insert(const HnswInserts& inserts);
-  /// Marks them; those that are not there are counted by `missing`, or an error without it.
+  /// Marks the vertices with these ids. Ids that are not there are counted in `missing`; without it
+  /// they are an error.
   HnswWork erase(std::span<const NodeId> ids, std::uint64_t* missing = nullptr);
-  /// `read` has room for every id. Marked vertices are not there.
+  /// Reads vectors by their ids. `read` must have room for every id. Marked vertices are not there.
   HnswWork get(std::span<const NodeId> ids, HnswRows& read);
-  /// Queries in the stored type; row i of the answers is query i's.
+  /// Searches for queries in the stored type; row i of the answers is query i's.
   HnswWork search(const VectorView& queries, HnswAnswers& answers);
-  /// Rounds until none is marked. One fiber of one thread.
+  /// Runs rounds of a vacuum until no vertex is marked, or until it is interrupted, on one fiber of
+  /// one thread.
   HnswVacuumWork vacuum();
 
  private:

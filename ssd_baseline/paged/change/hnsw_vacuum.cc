@@ -20,7 +20,7 @@ Status outdated() {
 
 struct HnswVacuum::State {
   enum class Phase : std::uint8_t { collect, repair, entry, detach, erase };
-  /// A vertex of the page that is looked at, as it was.
+  /// Is a vertex as it was when its page was looked at.
   struct Seen {
     graph::Handle handle = graph::kNoHandle;
     NodeId id = 0;
@@ -38,7 +38,8 @@ struct HnswVacuum::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  /// What another vacuum has erased may be somebody else's place by now: no two at a time.
+  /// Begins, unless another vacuum works: a place that the other one has erased may hold another
+  /// vertex by now.
   bool begin() { return begun || (begun = hnsw.begin_vacuum()); }
   void end() {
     if (std::exchange(begun, false)) hnsw.end_vacuum();
@@ -65,16 +66,16 @@ struct HnswVacuum::State {
   PinnedPages pins;
   HnswVacuumCounts done;
   wal::Position position = 0;
-  std::uint64_t retries = 0;  ///< of its own updates
+  std::uint64_t retries = 0;  ///< retries of its own updates
 
   bool begun = false;
   Phase phase = Phase::collect;
-  PageNumber next = 1;                   ///< page of the phase
+  PageNumber next = 1;                   ///< next page of the phase
   PageNumber pages_end = 0;              ///< pages that the round looks at
   std::vector<graph::Handle> condemned;  ///< marked before the repairs began, ascending
-  std::size_t swept = 0;                 ///< of them: detached, or erased
+  std::size_t swept = 0;                 ///< how many condemned ones are detached, or erased
   Seen highest;                          ///< vertex that is not marked
-  std::vector<Seen> broken;              ///< of the page that is repaired
+  std::vector<Seen> broken;              ///< vertices to repair on the present page
   std::uint32_t freed = 0;
 };
 
@@ -125,7 +126,7 @@ void HnswVacuum::State::note_repairs() {
   done.retries = retries + lists.done().retries;
 }
 
-/// look(slot, vertex) for every vertex of a page, as one update left it.
+/// Calls look(slot, vertex) for every vertex of a page, which is read as one update left it.
 template <typename Look>
 Status HnswVacuum::State::look_at_page(PageNumber page, Ticks deadline, Look&& look) {
   const auto pin = fetcher.fetch(page, deadline, lists.counts().selection);
@@ -166,7 +167,8 @@ Result<bool> HnswVacuum::State::collect(Ticks deadline) {
     return true;
   }
   next = 1;
-  // Nothing is given an edge to a marked vertex any more: what leads to these lies before this.
+  // No vertex is given an edge to a marked one any more: all that lead to these are on pages below
+  // `pages_end`.
   pages_end = hnsw.store().pages();
   std::sort(condemned.begin(), condemned.end());
   if (condemned.empty()) {
@@ -207,7 +209,7 @@ Result<wal::Position> HnswVacuum::State::update(const std::function<Status(PageE
   return result;
 }
 
-/// To the highest vertex that is left.
+/// Moves the entry, if it is condemned, to the highest vertex that is left.
 Status HnswVacuum::State::move_entry(Ticks deadline) {
   FetchCounts& counts = lists.counts().meta;
   const auto now = hnsw.state(fetcher, deadline, counts);
@@ -240,14 +242,15 @@ Status HnswVacuum::State::move_entry(Ticks deadline) {
     return write_state(editor, pins.index(0), state.value());
   });
   if (updated.ok() || updated.status().code() != StatusCode::cancelled) return updated.status();
-  // The highest one was deleted, or others have come: a round that begins now knows them.
+  // The highest one was deleted, or others have come: a round that begins now sees that.
   phase = Phase::collect;
   next = 1;
   return {};
 }
 
-/// One page at a time. All are detached before the first is erased: of two that lead to each other
-/// one goes before the other, and a vacuum may end between them.
+/// Detaches, or erases, the condemned vertices of one page. All are detached before the first is
+/// erased: of two that lead to each other one is erased before the other, and a vacuum may end
+/// between the two.
 Status HnswVacuum::State::sweep(Ticks deadline) {
   if (swept == condemned.size()) {
     phase = phase == Phase::detach ? Phase::erase : Phase::collect;
@@ -270,14 +273,15 @@ Status HnswVacuum::State::sweep(Ticks deadline) {
   return {};
 }
 
-/// Those that come next.
+/// Returns the condemned vertices of a page, which are the next to be swept.
 std::span<const graph::Handle> HnswVacuum::State::condemned_on(PageNumber page) const {
   std::size_t end = swept;
   while (end < condemned.size() && layout::HnswPlace::of(condemned[end]).page == page) ++end;
   return std::span(condemned).subspan(swept, end - swept);
 }
 
-/// Nothing leads to them any more, and now nothing leads from them.
+/// Empties the lists of the page's condemned vertices. No edge leads to these any more, and now
+/// none leads from them.
 Status HnswVacuum::State::detach_page(PageEditor& editor, PageNumber page) {
   const layout::HnswShape& shape = hnsw.shape();
   const std::size_t at = pins.index(page);

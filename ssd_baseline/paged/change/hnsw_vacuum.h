@@ -1,4 +1,4 @@
-// Takes marked vertices off an HNSW graph on pages, in bounded steps.
+// An HnswVacuum removes marked vertices from an HNSW graph on pages, in bounded steps.
 #pragma once
 
 #include <cstddef>
@@ -14,36 +14,37 @@ namespace farvec::paged {
 
 struct HnswVacuumOptions {
   HnswReadOptions reads;
-  /// Marked vertices that one round takes, 8 bytes of DRAM each; the rest is the next round's.
+  /// The most marked vertices that one round removes, for 8 bytes of DRAM each; the rest are left
+  /// to the next round.
   std::size_t round_vertices = 1u << 20;
 };
 
 struct HnswVacuumCounts {
   std::uint64_t pages_scanned = 0;
   std::uint64_t repaired = 0;     ///< vertices whose lists were chosen again
-  std::uint64_t edges_back = 0;   ///< lists that took one of them as the neighbour that they chose
+  std::uint64_t edges_back = 0;   ///< lists of others that took one of these as a neighbour
   std::uint64_t removed = 0;      ///< marked vertices whose places are free now
   std::uint64_t pages_freed = 0;  ///< put on the list of pages with free space
   std::uint64_t retries = 0;
 };
 
-/// A round: collects marked vertices; gives every vertex that points to one of them a list that was
-/// searched and selected again; moves the entry if it is one; then erases them. Searches, inserts
-/// and deletes go on meanwhile; one vacuum at a time (resource_exhausted for a
-/// second one until the first has ended, or is destroyed). A kill
-/// between steps costs the work of the round, nothing else.
+/// Works in rounds. A round collects marked vertices; gives every vertex that points to one of them
+/// a list that was searched and selected again; moves the entry if it is a marked one; then erases
+/// the marked ones. Searches, inserts and deletes go on meanwhile. One vacuum works at a time: a
+/// second one gets resource_exhausted until the first has ended, or is destroyed. A kill between
+/// steps costs the work of the round, nothing else.
 class HnswVacuum {
  public:
-  /// Both must outlive it; for fibers of the fetcher's scheduler, one call at a time.
+  /// Both must outlive it. Fibers of the fetcher's scheduler use it, one call at a time.
   HnswVacuum(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswVacuumOptions& options = {});
   ~HnswVacuum();
 
-  /// From inside a fiber: looks at one page, with an update for each of its vertices that need one.
-  /// False when a round has begun that found no marked vertex: all is done. With an error the round
-  /// may be gone on with by another step().
+  /// Looks at one page, with an update for each of its vertices that needs one. It is called from
+  /// inside a fiber. Returns false when a round found no marked vertex: then all is done. After an
+  /// error another step() may go on with the round.
   Result<bool> step(Ticks deadline);
 
-  /// Behind the last update; see HnswWriter::insert().
+  /// Returns the position in the log after the last update; see HnswWriter::insert().
   wal::Position position() const;
   const HnswVacuumCounts& done() const;
   HnswCounts& counts();

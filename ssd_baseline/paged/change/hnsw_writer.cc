@@ -10,7 +10,7 @@
 namespace farvec::paged {
 namespace {
 
-/// Times that a vertex is looked up anew because it has gone elsewhere under another insert.
+/// The most look-ups of a vertex. Another one is needed when an insert has moved its id meanwhile.
 constexpr int kDeleteAttempts = 16;
 
 }  // namespace

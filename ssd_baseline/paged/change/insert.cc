@@ -9,7 +9,7 @@
 namespace farvec::paged {
 namespace {
 
-/// Updates that are tried for one insert. The last one leaves out edges whose lists have changed.
+/// Updates that one insert tries. The last one leaves out edges whose lists have changed.
 constexpr int kInsertAttempts = 16;
 
 }  // namespace
@@ -114,7 +114,7 @@ Status Insert::obstructed(Obstacle obstacle) {
   return {StatusCode::cancelled, "an insert has met another"};
 }
 
-/// Looks whether all is as it was when the insert was planned; only then changes anything.
+/// Looks whether all is as it was when the insert was planned; changes nothing if it is not.
 Status Insert::edit(PageEditor& editor) {
   const std::size_t meta = pins_.index(0);
   const std::size_t leaf = pins_.index(entry_.leaf);
@@ -127,7 +127,7 @@ Status Insert::edit(PageEditor& editor) {
     return {StatusCode::failed_precondition, "the id is in the graph already"};
   }
   const bool first = finder_.chosen(0).empty();
-  // As the first one it would take the entry from the others, to which nothing would lead then.
+  // A vertex planned as the first one would take the entry, and no edge would lead to the others.
   if (first && state.vertices > 0) return obstructed(Obstacle::graph);
   if (Status s = look_at_neighbors(editor); !s.ok()) return s;
   if (Status s = look_at_lists(editor); !s.ok()) return s;
@@ -140,13 +140,14 @@ Status Insert::edit(PageEditor& editor) {
   if (Status s = write_entry(editor, leaf, ids_.shape().offset(0, vertex_.id), place); !s.ok()) {
     return s;
   }
-  // Where all others are marked nothing leads on from them.
+  // A first vertex becomes the entry even where marked ones are left: from those nothing leads on.
   if (first || level_ > state.entry_level) state.set_entry(place, level_);
   ++state.vertices;
   return write_state(editor, meta, state);
 }
 
-/// Whoever was marked since it was chosen is no neighbour: a vacuum may be past this vertex.
+/// Drops neighbours that were marked since they were chosen: a vacuum may be past this vertex, and
+/// would not repair its list.
 Status Insert::look_at_neighbors(const PageEditor& editor) {
   left_out_ = 0;
   for (std::uint32_t layer = 0; layer <= level_; ++layer) {
@@ -157,7 +158,7 @@ Status Insert::look_at_neighbors(const PageEditor& editor) {
     }
     left_out_ += static_cast<std::uint32_t>(finder_.chosen(layer).size() - alive_[layer].size());
   }
-  // Nothing would lead to the vertex, nor from it.
+  // Without a neighbour on layer 0 no edge would lead to the vertex, nor from it.
   if (alive_[0].empty() && !finder_.chosen(0).empty()) return obstructed(Obstacle::graph);
   return {};
 }
@@ -190,7 +191,7 @@ Status Insert::prepare_page(PageEditor& editor, layout::HnswState& state) {
   return status.code() == StatusCode::cancelled ? obstructed(Obstacle::room) : status;
 }
 
-/// Edges from the vertex and back to it.
+/// Writes the edges from the vertex and those back to it.
 Status Insert::link(PageEditor& editor, layout::HnswPlace place) {
   const layout::HnswShape& shape = hnsw_.shape();
   const std::size_t page = pins_.index(vertex_page_);

@@ -1,4 +1,5 @@
-// One insert at a time into an HNSW graph on pages: plan, then one update.
+// An Insert puts one vertex at a time into an HNSW graph on pages: it makes a plan, then one
+// update.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace farvec::paged {
 
-/// What a writer keeps for its inserts. Of one fiber.
+/// Holds what a writer keeps for its inserts. One fiber uses it.
 class Insert {
  public:
   Insert(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswWriterOptions& options, IdMap& ids,
@@ -23,10 +24,10 @@ class Insert {
 
   struct Vertex {
     NodeId id = 0;
-    const std::byte* vector = nullptr;  ///< of the graph's length
+    const std::byte* vector = nullptr;  ///< has the graph's length
     Ticks deadline = 0;
   };
-  /// See HnswWriter::insert(); the vector was looked at.
+  /// Inserts the vertex, see HnswWriter::insert(), which has checked the vector.
   Result<wal::Position> run(const Vertex& vertex);
 
   HnswCounts& counts() { return finder_.counts(); }
@@ -35,11 +36,11 @@ class Insert {
   }
 
  private:
-  /// Why an update ended without a change.
+  /// Says why an update ended without a change.
   enum class Obstacle : std::uint8_t {
-    none,   ///< an error, or it did not
-    graph,  ///< the graph has no vertices any more, or has some now: search again
-    lists,  ///< lists of neighbours have changed: plan those again
+    none,   ///< it ended with a change, or with an error
+    graph,  ///< the graph has vertices now, or the chosen neighbours are gone: search again
+    lists,  ///< lists of neighbours have changed: plan these again
     room,   ///< the page is full, or the policy wants to be asked again
   };
 
@@ -63,11 +64,11 @@ class Insert {
   NeighborFinder finder_;
   BackEdges back_edges_;
   PinnedPages pins_;
-  PagePin spare_;  ///< a page that was added and not used
+  PagePin spare_;  ///< a page that was added and is not used yet
   std::vector<std::byte> page_;
   std::vector<std::uint32_t> partitions_;
 
-  // Of the insert that runs.
+  // The state of the insert that runs.
   Vertex vertex_;
   std::uint32_t level_ = 0;
   IdEntry entry_;

@@ -5,7 +5,7 @@
 namespace farvec::paged {
 namespace {
 
-/// Times that one vertex's lists are chosen. The last one leaves out edges back whose lists have
+/// Times that one vertex's lists are chosen. The last time leaves out edges back whose lists have
 /// changed.
 constexpr int kRepairAttempts = 16;
 
@@ -13,7 +13,7 @@ Status met_another() {
   return {StatusCode::cancelled, "a repair has met a writer"};
 }
 
-/// look(layer, handle) of every member of its lists.
+/// Calls look(layer, handle) for every member of the vertex's lists.
 template <typename Look>
 void each_neighbor(const layout::HnswShape& shape, const layout::HnswVertex& vertex, Look&& look) {
   for (std::uint32_t layer = 0; layer <= vertex.level(); ++layer) {
@@ -24,7 +24,7 @@ void each_neighbor(const layout::HnswShape& shape, const layout::HnswVertex& ver
   }
 }
 
-/// The bytes of the places on all layers, which lie one behind the other.
+/// Returns the bytes of the places on all layers, which lie one after the other.
 std::span<const std::byte> all_places(const layout::HnswShape& shape,
                                       const layout::HnswVertex& vertex) {
   const std::size_t places = shape.first_place(vertex.level() + 1);
@@ -65,7 +65,7 @@ bool ListRepair::is_condemned(graph::Handle handle) const {
   return std::binary_search(vertex_.condemned.begin(), vertex_.condemned.end(), handle);
 }
 
-/// Members that are condemned lead to others; the rest may be chosen again.
+/// Sorts the members of the lists: the condemned ones lead to others, the rest may be chosen again.
 void ListRepair::note_neighbors(const layout::HnswVertex& vertex) {
   leaving_.clear();
   for (auto& layer : also_) layer.clear();
@@ -78,7 +78,7 @@ void ListRepair::note_neighbors(const layout::HnswVertex& vertex) {
   });
 }
 
-/// False when the vertex needs no repair.
+/// Reads the vertex. Returns false when it needs no repair.
 Result<bool> ListRepair::read_lists() {
   bool broken = false;
   const Status status = finder_.reader().read(
@@ -137,7 +137,7 @@ Result<wal::Position> ListRepair::commit(bool last_attempt) {
   return position_;
 }
 
-/// Looks whether all is as it was when the lists were chosen; only then changes anything.
+/// Looks whether all is as it was when the lists were chosen; changes nothing if it is not.
 Status ListRepair::edit(PageEditor& editor, bool last_attempt) {
   const layout::HnswShape& shape = hnsw_.shape();
   const auto own = layout::HnswPlace::of(vertex_.handle);
@@ -153,7 +153,7 @@ Status ListRepair::edit(PageEditor& editor, bool last_attempt) {
   }
   edges_back_ = 0;
   if (Status status = write_lists(editor, neighbors); !status.ok()) return status;
-  // Nothing is given an edge to a marked vertex.
+  // No vertex is given an edge to a marked one.
   return marked ? Status() : back_edges_.link(editor, pins_, own, edges_back_);
 }
 

@@ -19,12 +19,12 @@ struct RepairCounts {
   std::uint64_t retries = 0;
 };
 
-/// What a vacuum keeps to repair one vertex after the other. Of one fiber.
+/// Repairs one vertex after the other for a vacuum. One fiber uses it.
 ///
-/// A list is chosen from what a search finds, from those of its members that stay, and from the
-/// neighbours of those that do not, as FreshDiskANN takes a vertex away: a search of a cluster ends
-/// within it, and the few edges that lead out of it would be lost. The chosen ones take an edge
-/// back as those of a new vertex do, in the same update.
+/// A list is chosen from what a search finds, from the members that stay, and from the neighbours
+/// of the members that do not, which is how FreshDiskANN removes a vertex: a search of a cluster
+/// ends within it, and the few edges that lead out of it would be lost. The chosen vertices take an
+/// edge back, in the same update, like the neighbours of a new vertex.
 class ListRepair {
  public:
   /// Both must outlive it.
@@ -37,11 +37,12 @@ class ListRepair {
     std::span<const graph::Handle> condemned;  ///< ascending
     Ticks deadline = 0;
   };
-  /// From inside a fiber: nothing if somebody else has changed the lists so that they name no
-  /// condemned one. resource_exhausted when the lists keep changing.
+  /// Repairs the lists of a vertex, from inside a fiber. Does nothing if another writer has changed
+  /// the lists so that they name no condemned vertex. resource_exhausted when the lists keep
+  /// changing.
   Status run(const Vertex& vertex);
 
-  /// Behind the last update.
+  /// Returns the position in the log after the last update.
   wal::Position position() const { return position_; }
   const RepairCounts& done() const { return done_; }
   HnswCounts& counts() { return finder_.counts(); }
@@ -63,7 +64,7 @@ class ListRepair {
   RepairCounts done_;
   wal::Position position_ = 0;
 
-  // Of the repair that runs.
+  // The state of the repair that runs.
   Vertex vertex_;
   std::vector<std::byte> vector_;
   std::vector<std::byte> lists_;        ///< places on all layers, as they were read
@@ -72,7 +73,8 @@ class ListRepair {
   std::uint32_t edges_back_ = 0;
 };
 
-/// Whether a list of the vertex, on any layer, names one of them. They are ascending.
+/// Returns whether a list of the vertex, on any layer, names one of the condemned ones, which are
+/// ascending.
 bool names_any(const layout::HnswShape& shape, const layout::HnswVertex& vertex,
                std::span<const graph::Handle> condemned);
 

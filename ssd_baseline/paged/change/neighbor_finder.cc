@@ -12,7 +12,8 @@ Status NeighborFinder::find(const Goal& goal) {
   return again.status();
 }
 
-/// Whether it has to go again: a vacuum has kept it from most of layer 0.
+/// Searches and chooses once. Returns whether it has to do so again, since a vacuum has kept it
+/// from most of layer 0.
 Result<bool> NeighborFinder::walk(const Goal& goal) {
   for (auto& chosen : chosen_) chosen.clear();
   vectors_.clear();
@@ -23,7 +24,8 @@ Result<bool> NeighborFinder::walk(const Goal& goal) {
   const std::uint32_t top = std::min<std::uint32_t>(goal.level, state_.entry_level);
   status = graph::descend(source_, state_.entry_level, top, scratch_);
   for (std::uint32_t layer = top + 1; layer-- > 0 && status.ok();) {
-    // On layer 0 to the first one that is not marked, however far: each vertex needs a neighbour.
+    // On layer 0 the search goes on to the first vertex that is not marked, however far that is:
+    // each vertex needs a neighbour.
     const graph::LayerGoal wanted{layer, hnsw_.config().ef_construction, layer == 0 ? 1u : 0u};
     status = graph::layer_search(source_, wanted, scratch_);
     if (status.ok()) status = choose(goal, layer);
@@ -58,7 +60,7 @@ Status NeighborFinder::choose(const Goal& goal, std::uint32_t layer) {
   return {};
 }
 
-/// Who may be chosen, nearest first, with their vectors.
+/// Makes the list of vertices that may be chosen, nearest first, with their vectors.
 void NeighborFinder::make_pool(const Goal& goal, std::uint32_t layer) {
   const NodeId salt = graph::tie_salt(goal.id);
   pool_.clear();

@@ -12,10 +12,10 @@
 
 namespace farvec::paged {
 
-/// Vertices of each layer.
+/// Holds vertices of each layer.
 using LayerHandles = std::array<std::vector<graph::Handle>, graph::kLayers>;
 
-/// Searches and selects for one vertex at a time; changes nothing. Of one fiber.
+/// Searches and selects for one vertex at a time; changes nothing. One fiber uses it.
 class NeighborFinder {
  public:
   NeighborFinder(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswReadOptions& options)
@@ -25,21 +25,22 @@ class NeighborFinder {
     NodeId id = 0;
     const std::byte* vector = nullptr;
     std::uint32_t level = 0;
-    graph::Handle self = graph::kNoHandle;  ///< a vertex that is in the graph is not its own
+    graph::Handle self = graph::kNoHandle;  ///< the vertex in the graph: it is not chosen
     Ticks deadline = 0;
-    /// Chosen from beside what a search of the layer finds; those that are marked or gone are not.
+    /// Vertices to choose from, beside what a search of the layer finds; those that are marked or
+    /// gone are not chosen.
     const LayerHandles* also = nullptr;
   };
 
-  /// From inside a fiber. chosen() is then of vertices that were not marked; empty on layers where
-  /// the graph has no other vertex. Errors as HnswSearcher::search().
+  /// Chooses the neighbours, from inside a fiber. chosen() then has vertices that were not marked;
+  /// it is empty on layers where the graph has no other vertex. Fails like HnswSearcher::search().
   Status find(const Goal& goal);
 
-  /// Nearest first.
+  /// Returns the chosen vertices, nearest first.
   std::span<const graph::Candidate> chosen(std::uint32_t layer) const { return chosen_[layer]; }
-  /// Those that the search began with.
+  /// Returns the state of the graph with which the search began.
   const layout::HnswState& state() const { return state_; }
-  /// Has the vectors of all that were chosen, until the next find().
+  /// Returns the vectors of all vertices that were chosen; valid until the next find().
   const GatheredVectors& vectors() const { return vectors_; }
   VertexReader& reader() { return source_.reader(); }
   HnswCounts& counts() { return counts_; }
@@ -59,7 +60,7 @@ class NeighborFinder {
   graph::LayerScratch scratch_;
   graph::Selection selection_;
   layout::HnswState state_;
-  std::vector<graph::Candidate> pool_;  ///< ids xor the vertex's salt
+  std::vector<graph::Candidate> pool_;  ///< their ids are xor the vertex's salt
   std::vector<graph::Handle> handles_;
   std::vector<const std::byte*> rows_;
   std::array<std::vector<graph::Candidate>, graph::kLayers> chosen_;

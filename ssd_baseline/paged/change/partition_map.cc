@@ -12,7 +12,7 @@ using layout::kNoPage;
 using layout::PageNumber;
 using layout::StorePage;
 
-/// Slot of the one tuple of a page of the map, and of the meta page.
+/// The slot of the one tuple on a page of the map, and on the meta page.
 constexpr std::uint16_t kOnlySlot = 0;
 
 void require_ok(const Status& status, const char* what) {
@@ -20,14 +20,14 @@ void require_ok(const Status& status, const char* what) {
     throw Error("cannot make the map of partitions: {}: {}", what, status.message());
 }
 
-/// The partition of a page of vertices plus one; 0 for every other page.
+/// Returns the partition of a page of vertices plus one; 0 for every other page.
 std::uint32_t partition_tag(std::span<const std::byte> page) {
   const layout::StorePageHeader header = StorePage(page).header();
   if (header.kind != static_cast<std::uint16_t>(layout::HnswPageKind::vertices)) return 0;
   return header.tag & ~layout::kHnswFreeListBit;
 }
 
-/// The last page of each chosen partition.
+/// Returns the last page of each chosen partition.
 std::vector<PageNumber> last_pages(PagedHnsw& hnsw, PageFetcher& fetcher,
                                    const std::vector<bool>& chosen) {
   std::vector<PageNumber> pages(chosen.size(), kNoPage);
@@ -46,7 +46,7 @@ std::vector<PageNumber> last_pages(PagedHnsw& hnsw, PageFetcher& fetcher,
   return pages;
 }
 
-/// Adds the pages of the map, one behind the other; answers with the first.
+/// Adds the pages of the map, one after the other; returns the first.
 PageNumber write_map(PageStore& store, const std::vector<PageNumber>& insert_pages) {
   const layout::PartitionMapShape shape{store.page_bytes()};
   const auto pages = shape.pages(static_cast<std::uint32_t>(insert_pages.size()));
@@ -68,7 +68,7 @@ PageNumber write_map(PageStore& store, const std::vector<PageNumber>& insert_pag
   return first;
 }
 
-/// Tells the meta page of the map.
+/// Writes into the meta page where the map is.
 void link_map(PagedHnsw& hnsw, PageFetcher& fetcher, PageNumber first, std::uint32_t pages) {
   FetchCounts reads;
   auto meta = fetcher.fetch(0, coroutines::kNoDeadline, reads);

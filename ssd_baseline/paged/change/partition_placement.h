@@ -1,5 +1,5 @@
-// New vertices near their neighbours: Algorithm 2 of Shim et al., Turbocharging Vector Databases
-// using Modern SSDs (PVLDB 18(11), 2025).
+// PartitionPlacement puts new vertices near their neighbours. It is Algorithm 2 of Shim et al.,
+// Turbocharging Vector Databases using Modern SSDs (PVLDB 18(11), 2025).
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,18 @@
 
 namespace farvec::paged {
 
-/// Of updates that came as far as PlacementPolicy::note().
+/// Counts updates that came as far as PlacementPolicy::note().
 struct PartitionPlacementCounts {
-  std::uint64_t placed = 0;    ///< on an insert page of a partition, new ones too
+  std::uint64_t placed = 0;    ///< on an insert page of a partition, also a new one
   std::uint64_t extended = 0;  ///< pages that a partition got because its insert page was full
   std::uint64_t fallback = 0;  ///< no partition of a neighbour has an insert page
 };
 
-/// A vertex goes to the partition with most of its neighbours (rank_partitions()) among those that
-/// have an insert page: to that page, or when it is full to a new page, which becomes the
-/// partition's insert page. The pages of a partition are known by their tags. When no partition of
-/// a neighbour has an insert page, or the graph has no map, FallbackPlacement decides.
+/// Chooses, among the partitions that have an insert page, the one with most of the vertex's
+/// neighbours (rank_partitions()). The vertex goes to that page, or when it is full to a new page,
+/// which becomes the partition's insert page. The pages of a partition are known by their tags.
+/// When no partition of a neighbour has an insert page, or the graph has no map, FallbackPlacement
+/// decides.
 class PartitionPlacement final : public PlacementPolicy {
  public:
   /// Both must outlive it.
@@ -33,7 +34,7 @@ class PartitionPlacement final : public PlacementPolicy {
   Status note(const Placement& placement, PlacementEdit& edit) override;
 
   const PartitionPlacementCounts& counts() const { return counts_; }
-  /// Pages of the map and insert pages, to see whether they have room.
+  /// Returns the reads of the map's pages, and of insert pages to see whether they have room.
   FetchCounts reads() const;
 
  private:
@@ -44,7 +45,7 @@ class PartitionPlacement final : public PlacementPolicy {
   PartitionMap map_;
   FallbackPlacement fallback_;
   std::vector<PartitionOverlap> ranked_;
-  bool chosen_ = false;  ///< by the last choose(): else the fallback has
+  bool chosen_ = false;  ///< the last choose() found a partition; else the fallback has chosen
   PartitionMap::Change change_;
   PartitionPlacementCounts counts_;
   FetchCounts reads_;

@@ -1,5 +1,6 @@
-// Which partition a new vertex belongs to: the decision of Algorithm 2 of Shim et al.,
-// Turbocharging Vector Databases using Modern SSDs (PVLDB 18(11), 2025). Pure computation.
+// rank_partitions() says which partitions a new vertex belongs to. It is the decision of Algorithm
+// 2 of Shim et al., Turbocharging Vector Databases using Modern SSDs (PVLDB 18(11), 2025), and only
+// computes.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +9,21 @@
 
 namespace farvec::paged {
 
-/// A partition that holds neighbours of a new vertex.
+/// Is a partition that holds neighbours of a new vertex.
 struct PartitionOverlap {
   std::uint32_t partition = 0;
   std::uint32_t neighbors = 0;  ///< at least one
   bool operator==(const PartitionOverlap&) const = default;
 };
 
-/// Overwrites `ranked` with the partitions of the neighbours, those of most neighbours first, of
-/// equally many the smaller number. `tags` are the partitions of the neighbours' pages plus one, 0
-/// for a page of none.
+/// Overwrites `ranked` with the partitions of the neighbours: the one with most neighbours comes
+/// first, and among equals the one with the smaller number. `tags` are the partitions of the
+/// neighbours' pages plus one, 0 for a page that is in none.
 ///
-/// The paper's loop counts for every partition there is; one that holds no neighbour has the count
-/// 0 and could only be chosen when none of the others has an insert page, arbitrarily among its
-/// like. Such a vertex goes to the fallback page here, so partitions without a neighbour need not
-/// be looked at, and the rest of the ranking is the same.
+/// The paper's loop counts for every partition there is. A partition that holds no neighbour has
+/// the count 0, and could only be chosen, arbitrarily among others like it, when no partition with
+/// a neighbour has an insert page. Such a vertex goes to the fallback page here: partitions without
+/// a neighbour need not be looked at, and the rest of the ranking is the same.
 void rank_partitions(std::span<const std::uint32_t> tags, std::vector<PartitionOverlap>& ranked);
 
 }  // namespace farvec::paged

@@ -44,8 +44,9 @@ Result<Placement> FallbackPlacement::choose(const PlacementRequest& request) {
   return status.ok() ? Result<Placement>(placement) : status;
 }
 
-/// The insert page goes to the list if a smaller vertex would fit; a first page of the list that
-/// somebody else has filled leaves it, or nobody would see those behind it.
+/// Finds the page that the insert changes besides its own. The insert page goes to the list if a
+/// smaller vertex would fit. A first page of the list that another writer has filled is taken off
+/// the list, or the following ones would never be looked at.
 Status FallbackPlacement::find_own(const layout::HnswState& state, Ticks deadline,
                                    Placement& placement) {
   if (placement.page == insert_page_ && insert_page_ != layout::kNoPage) return {};

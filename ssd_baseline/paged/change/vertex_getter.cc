@@ -7,7 +7,7 @@
 namespace farvec::paged {
 namespace {
 
-/// Times that a vertex is looked up anew because it has gone elsewhere under another change.
+/// The most look-ups of a vertex. Another one is needed when a change has moved its id meanwhile.
 constexpr int kAttempts = 16;
 
 }  // namespace

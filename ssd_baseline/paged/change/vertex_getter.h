@@ -1,4 +1,4 @@
-// Reads the vector of a vertex of an HNSW graph on pages by its id.
+// A VertexGetter reads the vector of a vertex of an HNSW graph on pages by its id.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,20 @@
 
 namespace farvec::paged {
 
-/// One per fiber slot of a core, beside writers and searchers.
+/// Reads vectors. Each fiber slot of a core has one, beside writers and searchers.
 class VertexGetter {
  public:
-  /// Both must outlive it; for fibers of the fetcher's scheduler, one call at a time.
+  /// Both must outlive it. Fibers of the fetcher's scheduler use it, one call at a time.
   VertexGetter(PagedHnsw& hnsw, PageFetcher& fetcher)
       : hnsw_(hnsw), fetcher_(fetcher), ids_(hnsw, fetcher) {}
 
-  /// From inside a fiber; suspends for pages. Copies the stored vector to `out`, which has the
-  /// shape's vector_bytes(), as some update left it. not_found when the id is not in the graph, or
-  /// is marked as deleted; data_loss when the id map leads elsewhere again and again; else as
-  /// PageFetcher says. Only after ok is `out` the vertex's vector.
+  /// Copies the stored vector, as some update left it, to `out`, which has the shape's
+  /// vector_bytes(). It is called from inside a fiber, and suspends for pages. not_found when the
+  /// id is not in the graph, or is marked as deleted; data_loss when the id map leads elsewhere
+  /// again and again; other errors are PageFetcher's. `out` is the vertex's vector only after ok.
   Status get(NodeId id, Ticks deadline, std::span<std::byte> out);
 
-  /// What get() has read since the caller cleared it.
+  /// Returns what get() has read since the caller cleared it.
   FetchCounts& counts() { return counts_; }
 
  private:
