@@ -1,26 +1,26 @@
-// The commands of the `farvec` tool. Each adds itself, its options and its callback to the tool.
+// Declares the commands of the `farvec` tool. Each adds itself, its options and its callback to the
+// tool.
 #pragma once
 
 #include "base/command_line.h"
 
 namespace farvec::cli {
 
-/// Thrown by a command that has done its work, and says so in another way than 0. No
-/// std::exception, so that nobody takes it for a failure.
+/// A command throws this when it has done its work and ends with another status than 0. It is no
+/// std::exception, so that no handler takes it for a failure.
 struct ExitStatus {
   int status;
 };
 
 void register_advise_command(Command& tool);
 void register_bench_command(Command& tool);
-/// Below `farvec bench`.
+/// The next three are below `farvec bench`.
 void register_bench_disk_command(Command& bench);
 void register_bench_memory_command(Command& bench);
 void register_bench_service_command(Command& bench);
 void register_build_command(Command& tool);
-/// Below `farvec build`.
+/// The next two are below `farvec build`.
 void register_build_cluster_command(Command& build);
-/// Below `farvec build`.
 void register_build_hnsw_command(Command& build);
 void register_collection_command(Command& tool);
 void register_convert_command(Command& tool);

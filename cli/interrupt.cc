@@ -10,7 +10,8 @@
 namespace farvec::cli {
 namespace {
 
-// Relaxed everywhere: only the flag itself matters. Lock-free, or a handler could not write it.
+// Every access is relaxed: only the flag itself matters. It is lock-free; otherwise a handler could
+// not write it.
 std::atomic<bool> caught{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 

@@ -1,4 +1,4 @@
-// Ending long work early without losing what it has found.
+// Ends long work early without losing what it has found.
 #pragma once
 
 #include <csignal>
@@ -7,13 +7,13 @@
 
 namespace farvec::cli {
 
-/// While one lives, the first SIGINT or SIGTERM makes interrupted() true instead of ending the
-/// program: what measures looks at it, ends early, and reports what it has. A second signal ends
-/// the program. At most one at a time.
+/// While an object lives, the first SIGINT or SIGTERM makes interrupted() true instead of ending
+/// the program: code that measures looks at it, ends early, and reports what it has. A second
+/// signal ends the program. At most one object exists at a time.
 class InterruptGuard {
  public:
   InterruptGuard();
-  ~InterruptGuard();  ///< the signals do again what they did before
+  ~InterruptGuard();  ///< gives the signals the effect that they had before
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
@@ -22,14 +22,15 @@ class InterruptGuard {
   struct sigaction before_term_;
 };
 
-/// From any thread.
+/// Whether a signal has come. Any thread may call it.
 bool interrupted();
 
-/// False as soon as interrupted() is true.
+/// Sleeps until `time`, or until interrupted() is true, and then returns false.
 bool sleep_until(Ticks time);
 
-/// Thrown when the work has stopped at an interrupt and said what there is; the program then ends
-/// with status 130. No std::exception, so that nobody takes it for a failure.
+/// A command throws this when its work has stopped at an interrupt and it has reported what there
+/// is; the program then ends with status 130. It is no std::exception, so that no handler takes it
+/// for a failure.
 struct Interrupted {};
 
 }  // namespace farvec::cli

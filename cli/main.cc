@@ -1,4 +1,4 @@
-// farvec: data sets, indexes and measurements from the command line.
+// This program is farvec: data sets, indexes and measurements from the command line.
 #include <fmt/format.h>
 
 #include <csignal>
@@ -16,7 +16,7 @@
 namespace {
 
 constexpr int kFailed = 1;
-constexpr int kInterrupted = 130;  ///< as shells say it of SIGINT
+constexpr int kInterrupted = 130;  ///< the status that shells give a program that SIGINT ended
 
 void register_commands(farvec::CommandLine& tool) {
   tool.require_command();
@@ -48,8 +48,8 @@ void register_commands(farvec::CommandLine& tool) {
 
 int main(int argc, char** argv) {
   farvec::CommandLine tool("farvec: vector search over second-tier memory", "farvec");
-  // Beyond a limit on file sizes, writes then fail as on a full disk, and partial output is
-  // removed.
+  // With the signal ignored, writes beyond a limit on file sizes fail like those on a full disk,
+  // and partial output is removed.
   std::signal(SIGXFSZ, SIG_IGN);
   farvec::set_up_logging("farvec");
   try {

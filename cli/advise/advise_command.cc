@@ -1,4 +1,4 @@
-// farvec advise: which index to build for a data set, a device and a recall.
+// The command `farvec advise` says which index to build for a data set, a device and a recall.
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -34,7 +34,7 @@ struct AdviseArguments {
   std::string json;
 };
 
-/// Some of them, in the order of the text.
+/// Returns those of `all` that the text names, in the order of the text.
 template <typename Kind, typename Parse>
 std::vector<Kind> parse_kinds(const std::string& text, std::span<const Kind> all, Parse parse) {
   if (text == "all") return {all.begin(), all.end()};
@@ -43,7 +43,7 @@ std::vector<Kind> parse_kinds(const std::string& text, std::span<const Kind> all
   return kinds;
 }
 
-/// "10%,20%".
+/// Reads "10%,20%".
 std::vector<double> parse_percents(const std::string& text) {
   std::vector<double> percents;
   for (const std::string& word : measure::split_words(text)) {
@@ -61,7 +61,7 @@ bool is_disk(const measure::DeviceChoice& choice) {
   return !choice.disk.empty() || measure::AdviceDevice{choice.model, {}, 1, {}}.is_disk();
 }
 
-/// Or nothing that is there, about which the disk has its own words.
+/// Whether it names a folder, or nothing that exists: opening the disk then says what is wrong.
 bool is_folder(const measure::DeviceChoice& choice) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -172,7 +172,7 @@ void add_sample_options(Command& command, measure::AdviceOptions& options) {
   command.add_option("--queries-range", options.queries_range, "A:B, rows of the query file [all]");
 }
 
-/// What is tried.
+/// Adds options for what is tried.
 void add_setting_options(Command& command, AdviseArguments& arguments) {
   command.add_option("--degree", arguments.degrees, "Degrees of the graphs to try, or none")
       .show_default();

@@ -35,7 +35,7 @@ ScratchFolder::ScratchFolder(const fs::path& parent) {
 
 ScratchFolder::~ScratchFolder() {
   watch_.request_stop();
-  watch_.join();  // does not return when a signal has come
+  watch_.join();  // it does not return when a signal has come
   remove();
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
@@ -47,12 +47,12 @@ void ScratchFolder::watch(const std::stop_token& ended) {
     remove();
     std::signal(signal, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
-    raise(signal);  // to this thread, which alone does not block it
+    raise(signal);  // the signal comes to this thread, which alone does not block it
   }
 }
 
 void ScratchFolder::remove() const {
-  // Under another name first: whoever still writes below the old one finds no folder.
+  // It is renamed first: a thread that still writes below the old name finds no folder.
   std::error_code error;
   fs::path gone = path_;
   gone += "-gone";

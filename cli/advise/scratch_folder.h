@@ -1,4 +1,4 @@
-// A place for files that nobody needs afterwards.
+// Makes a folder for files that are not needed afterwards.
 #pragma once
 
 #include <csignal>
@@ -7,9 +7,10 @@
 
 namespace farvec::cli {
 
-/// A new folder below `parent` that vanishes, with all that is in it, with this; also when SIGINT,
-/// SIGTERM or SIGHUP ends the process, which then ends by that signal as it would have without.
-/// Made before every other thread, so that all of them leave these signals to it; one at a time.
+/// A new folder below `parent` that is removed, with all that is in it, together with this object.
+/// It is also removed when SIGINT, SIGTERM or SIGHUP ends the process, which then ends by that
+/// signal, like a process without this. Make it before every other thread, so that all of them
+/// leave these signals to it. At most one exists at a time.
 class ScratchFolder {
  public:
   /// Throws Error.
@@ -26,7 +27,7 @@ class ScratchFolder {
 
   std::filesystem::path path_;
   sigset_t signals_{};
-  sigset_t before_{};  ///< what the process blocked
+  sigset_t before_{};  ///< the signals that the process blocked before
   std::jthread watch_;
 };
 

@@ -1,4 +1,5 @@
-// farvec bench, and its transport: what a tier gives to reads alone, without an index or a search.
+// The command `farvec bench`, and its subcommand `transport`, which measures what a tier gives to
+// reads, without an index or a search.
 #include <memory>
 #include <string>
 

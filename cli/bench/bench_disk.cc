@@ -1,4 +1,5 @@
-// farvec bench disk: what a disk gives to random reads through our engine, beside fio.
+// The command `farvec bench disk` measures what a disk gives to random reads through our engine,
+// beside fio.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -36,7 +37,7 @@ measure::BenchAxes read_axes(const DiskBenchArguments& arguments) {
   axes.mixes = measure::split_shares(arguments.mixes, "--mix");
   measure::check_largest(axes.payloads, disk::kMaxDiskRequestBytes, "--payload");
   measure::check_largest(axes.inflights, disk::kMaxQueuedRequests, "--depth");
-  axes.batches = {disk::kMaxQueuedRequests};  // reduced to the depth
+  axes.batches = {disk::kMaxQueuedRequests};  // points() reduces it to the depth
   return axes;
 }
 

@@ -1,4 +1,5 @@
-// farvec bench memory: what this machine's memory gives to random cache lines.
+// The command `farvec bench memory` measures what this machine's memory gives to random cache
+// lines.
 #include <memory>
 #include <string>
 
@@ -25,7 +26,8 @@ struct MemoryArguments {
   std::string json;
 };
 
-/// One and all, unless they are the same.
+/// Returns the numbers that the text names; without a text one thread and as many as there are
+/// processors, or one number when they are the same.
 std::vector<std::uint32_t> thread_counts(const std::string& text) {
   if (!text.empty()) return measure::split_numbers(text, "--threads");
   const std::size_t all =

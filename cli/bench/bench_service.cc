@@ -1,4 +1,4 @@
-// farvec bench service: what a compute node answers in time under a load.
+// The command `farvec bench service` measures what a compute node answers in time under a load.
 #include <chrono>
 #include <memory>
 #include <string>

@@ -9,7 +9,7 @@ BackgroundWatch::BackgroundWatch(std::function<collection::BuildProgress()> look
 
 void BackgroundWatch::show() {
   const collection::BuildProgress now = look_();
-  if (now.rows != rows_ || now.linked < shown_) {  // another segment, or none
+  if (now.rows != rows_ || now.linked < shown_) {  // this is another segment, or none
     progress_.reset();
     rows_ = now.rows;
     shown_ = 0;

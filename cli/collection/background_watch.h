@@ -1,4 +1,4 @@
-// How far the background of a collection is, for commands that wait for it.
+// Shows how far the background of a collection is, for commands that wait for it.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,11 @@
 
 namespace farvec::cli {
 
-/// Shows the segment that is being made, one after the other, as long as this lives.
+/// Shows the segment that is being made, one after the other, as long as this object lives.
 class BackgroundWatch {
  public:
-  /// `look` is called by another thread; no rows: nothing is made. It throws nothing.
+  /// Another thread calls `look`, which must not throw. A result without rows means that nothing is
+  /// being made.
   BackgroundWatch(std::function<collection::BuildProgress()> look, bool quiet);
 
  private:
@@ -21,8 +22,8 @@ class BackgroundWatch {
 
   const std::function<collection::BuildProgress()> look_;
   const bool quiet_;
-  std::uint64_t rows_ = 0;   ///< of the segment that is shown
-  std::uint64_t shown_ = 0;  ///< of these
+  std::uint64_t rows_ = 0;   ///< rows of the segment that is shown
+  std::uint64_t shown_ = 0;  ///< rows that were shown as done
   std::optional<Progress> progress_;
   measure::Ticker ticker_;
 };

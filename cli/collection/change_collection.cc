@@ -1,4 +1,4 @@
-// farvec collection insert, delete and compact.
+// The commands `farvec collection insert`, `delete` and `compact` change a collection.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -71,7 +71,7 @@ void insert(const InsertArguments& arguments) {
   change.report("inserted", receipt);
 }
 
-/// Ids that are to be deleted: of a file, or a range, which may be longer than memory.
+/// Ids that are to be deleted, from a file or a range. A range may be longer than memory.
 class IdsToDelete {
  public:
   explicit IdsToDelete(const DeleteArguments& arguments) {
@@ -89,7 +89,7 @@ class IdsToDelete {
   }
 
   std::size_t count() const { return range_.end - range_.begin; }
-  /// The next of them, at most so many; none when all have been taken.
+  /// Returns the next of them, at most `most`; none when all have been taken.
   std::vector<std::uint64_t> take(std::size_t most) {
     const std::size_t begin = range_.begin;
     range_.begin += std::min(most, count());

@@ -1,4 +1,5 @@
-// A collection as commands change it: one of this machine, or one that a compute node serves.
+// Gives commands one way to change a collection: one of this machine, or one that a compute node
+// serves.
 #pragma once
 
 #include <chrono>
@@ -17,37 +18,42 @@
 
 namespace farvec::cli {
 
-/// One thread. What throws throws Error that says what was wrong and where.
+/// A collection that a command changes. One thread uses it. Members that throw throw an Error that
+/// says what was wrong and where.
 class ChangedCollection {
  public:
   virtual ~ChangedCollection() = default;
 
   virtual changes::Changing& changes() = 0;
-  /// How a command inserts and deletes; it is told of Ctrl-C.
+  /// Returns how a command inserts and deletes, in batches that end at Ctrl-C.
   virtual changes::Batches batches() const = 0;
-  /// All rows become one segment, past the log.
+  /// Makes one segment of all rows, without the log. Throws Error for a collection that a node
+  /// serves.
   virtual changes::Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids) = 0;
-  /// Returns when the background has done what changes asked of it, where it ends with this
-  /// process.
+  /// Waits until the background has done what changes asked of it, where the background ends with
+  /// this process.
   virtual void settle() {}
-  /// The segment that is being made, of several any; no rows: none is, or it cannot be seen. From
-  /// any thread; throws nothing.
+  /// Returns the progress of the segment that is being made, or of any when there are several;
+  /// without rows when there is none, or when it cannot be seen. Any thread may call it.
   virtual collection::BuildProgress making() const noexcept = 0;
 };
 
-/// In this process, which is the collection's one writer until it is destroyed.
+/// Opens a collection in this process, which is the collection's one writer until the object is
+/// destroyed. Throws Error.
 std::unique_ptr<ChangedCollection> open_collection(const std::string& folder,
                                                    const measure::CollectionWrite& write,
                                                    bool quiet);
 
 struct RemoteCollectionOptions {
   client::NodeAccess node;
-  std::chrono::milliseconds deadline{10'000};  ///< of each attempt at a call
-  /// Attempts at a call after the first one, when the node has no room for it now, or is not there.
+  std::chrono::milliseconds deadline{10'000};  ///< deadline of each attempt at a call
+  /// Attempts at a call after the first one, made while the node has no room for it or is not
+  /// there.
   std::uint32_t retries = 30;
 };
 
-/// Throws Error when the node does not answer, or serves no collection.
+/// Connects to the collection of a node. Throws Error when the node does not answer, or serves no
+/// collection.
 std::unique_ptr<ChangedCollection> connect_to_collection(const RemoteCollectionOptions& options);
 
 }  // namespace farvec::cli

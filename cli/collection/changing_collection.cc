@@ -13,7 +13,7 @@
 namespace farvec::cli {
 namespace {
 
-/// A batch of a step waits an hour for segments to be built.
+/// A batch of a step waits up to an hour for segments to be built.
 const changes::Batches kStep{.patience = {.interrupted = interrupted}, .batch_us = 3600e6};
 
 collection::CollectionAccess access_of(const ChangingCollectionOptions& options) {

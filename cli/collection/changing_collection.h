@@ -1,4 +1,4 @@
-// A collection, as a runbook changes it.
+// Runs the changes and searches of a runbook on a collection.
 #pragma once
 
 #include <memory>
@@ -15,19 +15,19 @@ namespace farvec::cli {
 struct ChangingCollectionOptions {
   std::string folder;
   layout::CollectionManifest shape;
-  std::string tier = "dram";  ///< of the segments' records
+  std::string tier = "dram";  ///< tier of the segments' records
   std::string durability = "commit";
-  std::uint32_t list = 40;   ///< of searches, where segments are graphs
-  std::uint32_t probe = 16;  ///< the same where they are clusters
+  std::uint32_t list = 40;   ///< list of searches, where segments are graphs
+  std::uint32_t probe = 16;  ///< clusters that searches probe, where segments are clusters
   std::uint32_t k = 10;
   std::uint32_t slots = 8;
-  std::uint32_t threads = 1;  ///< that search; segments are built by as many
-  bool keep = true;           ///< the folder, behind the object
+  std::uint32_t threads = 1;  ///< threads that search; as many build segments
+  bool keep = true;           ///< whether the folder stays after the object
 };
 
 class ChangingCollection final : public measure::ChangingIndex {
  public:
-  /// An empty collection in a new folder. Throws Error.
+  /// Makes an empty collection in a new folder. Throws Error.
   explicit ChangingCollection(const ChangingCollectionOptions& options);
   ~ChangingCollection() override;
 
@@ -37,7 +37,8 @@ class ChangingCollection final : public measure::ChangingIndex {
               std::vector<float>& latency_us) override;
   std::unique_ptr<measure::ChangingIndex> rebuilt(const VectorView& rows,
                                                   std::span<const NodeId> ids) const override;
-  /// Written: what the log and finished segments have taken. Records are read into memory once.
+  /// Returns as written what the log and finished segments have taken. Nothing counts as read,
+  /// since records are read into memory once.
   measure::DiskBytes disk_bytes() const override;
   std::uint64_t stored_bytes() const override;
   nlohmann::ordered_json describe() const override;

@@ -1,4 +1,5 @@
-// What the commands that change a collection have in common: where it is, and the report.
+// Provides what the commands that change a collection have in common: where the collection is, and
+// the report.
 #pragma once
 
 #include <chrono>
@@ -22,25 +23,25 @@ struct ChangeArguments {
 };
 
 void add_change_options(Command& command, ChangeArguments& arguments);
-/// Throws Error for options that do not go together, naming one.
+/// Throws an Error that names one of the options when some do not go together.
 void check_change_options(const Command& command, const ChangeArguments& arguments);
 
-/// What `change` has done, which an interruption ends early. Where it throws Error, the one that is
-/// thrown here tells how much went in before.
+/// Runs `change` and returns what it has done; an interruption ends it early. When it throws Error,
+/// the Error that this throws also tells how many changes went in before.
 changes::Receipt receipt_of(const std::function<void(changes::Receipt&)>& change);
 
-/// A collection that is being changed, and the report behind.
+/// A collection that is being changed, and the report afterwards.
 class Change {
  public:
-  /// Borrows the arguments.
+  /// Borrows the arguments, which must outlive it.
   explicit Change(const ChangeArguments& arguments);
 
   ChangedCollection& collection() { return *collection_; }
 
   /// Does work that makes segments, and shows how far it is.
   void watched(const std::function<void()>& work);
-  /// Once the background has done what the change asked of it. Throws Interrupted behind the report
-  /// of a command that was.
+  /// Waits until the background has done what the change asked of it, then prints the report. When
+  /// the command was interrupted, it does not wait, and throws Interrupted after the report.
   void report(const char* what, const changes::Receipt& receipt);
 
  private:

@@ -1,4 +1,4 @@
-// farvec collection: a changing set of vectors.
+// The command `farvec collection` has the commands for a changing set of vectors below it.
 #include "cli/collection/collection_commands.h"
 #include "cli/commands.h"
 

@@ -1,4 +1,4 @@
-// The commands below `farvec collection`. Each adds itself.
+// Declares the commands below `farvec collection`. Each adds itself.
 #pragma once
 
 #include "base/command_line.h"

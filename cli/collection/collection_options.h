@@ -1,4 +1,4 @@
-// Options that the commands below `farvec collection` share.
+// Declares options that the commands below `farvec collection` share.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,31 @@ namespace farvec::cli {
 
 void add_write_options(Command& command, measure::CollectionWrite& write);
 
-/// Of an empty collection: what its segments are made with.
+/// What the segments of a new collection are made with.
 struct CollectionShape {
   std::string metric;
   std::string type;
   std::uint32_t dimension = 0;
   layout::CollectionOptions options;
   std::string kind = "graph";
-  std::string layout;                              ///< empty: the kind's own
-  std::optional<std::uint32_t> degree, code_bits;  ///< none: of the metric, and of the layout
+  std::string layout;                              ///< empty: the usual one of the kind
+  std::optional<std::uint32_t> degree, code_bits;  ///< none: the metric's degree, and the layout's
+                                                   ///< bits
 };
 
 void add_shape_options(Command& command, CollectionShape& shape);
-/// Throws Error naming the option, also one that the kind does not look at.
+/// Returns the manifest of an empty collection. Throws an Error that names the option, also for an
+/// option that the kind ignores.
 layout::CollectionManifest shape_manifest(const Command& command, const CollectionShape& shape);
 
-/// Of segments that are clusters, for commands that make a collection. `who` begins the help.
+/// Adds the options of segments that are clusters, for commands that make a collection. `who`
+/// begins the help.
 void add_cluster_segment_options(Command& command, layout::ClusterSegmentOptions& clusters,
                                  const std::string& who);
 inline constexpr const char* kClusterSegmentOptions[] = {"--cluster-bytes", "--replicas",
                                                          "--closure-ratio", "--balance"};
 
-/// A line on stderr when the log had something to bring back.
+/// Says on stderr what came back from the log, when anything did.
 void tell_recovery(const collection::Recovery& recovery, bool quiet);
 
 }  // namespace farvec::cli

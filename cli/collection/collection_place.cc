@@ -11,7 +11,7 @@
 namespace farvec::cli {
 namespace {
 
-/// Of each node; of several, others are read meanwhile.
+/// The patience with each node; of several, others are read meanwhile.
 constexpr std::chrono::milliseconds kPatience{2'000};
 
 void check(const Command& command, const CollectionPlace& place) {

@@ -1,4 +1,4 @@
-// A collection that a command reads: a folder, or memory nodes that hold parts or all of it.
+// Opens a collection that a command reads: a folder, or memory nodes that hold parts or all of it.
 #pragma once
 
 #include <memory>
@@ -13,25 +13,26 @@
 
 namespace farvec::cli {
 
-/// As given.
+/// The place of a collection in the words of the command line.
 struct CollectionPlace {
-  std::string collection;  ///< folder, or nodes:NAME
+  std::string collection;  ///< a folder, or nodes:NAME
   collection::NodeArguments nodes;
 };
 
-/// --collection and the options of nodes; who also takes TLS flags declares those.
+/// Adds --collection and the options of nodes. A command that also takes TLS flags declares those
+/// itself.
 Option add_place_options(Command& command, CollectionPlace& place);
 
-/// What readers and followers are made of.
+/// What readers and followers are made from.
 struct OpenedPlace {
   std::shared_ptr<collection::CollectionSource> source;
   collection::SegmentAccess access;
   std::shared_ptr<collection::LogNodes> log_nodes;  ///< null: the log is in the folder
 };
 
-/// For so many threads that read records, of `tier` where no nodes have the segments. Nothing is
-/// read yet. Throws Error for options that would be ignored, and for a collection on nodes whose
-/// nodes are not named.
+/// Opens the place for `threads` threads that read records, from `tier` where no nodes have the
+/// segments. Attaches to the log nodes, but reads nothing yet. Throws Error for options that would
+/// be ignored, and for a collection on nodes whose nodes are not named.
 OpenedPlace open_place(const Command& command, const CollectionPlace& place,
                        const rpc::TlsFiles& tls, const std::string& tier = "dram",
                        unsigned threads = 1);

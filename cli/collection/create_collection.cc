@@ -1,4 +1,4 @@
-// farvec collection create: an empty collection.
+// The command `farvec collection create` makes an empty collection.
 #include <fmt/format.h>
 
 #include <memory>

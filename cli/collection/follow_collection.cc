@@ -1,4 +1,5 @@
-// farvec collection follow: what a reader sees while another process changes a collection.
+// The command `farvec collection follow` shows what a reader sees while another process changes a
+// collection.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A collection of this machine, changed in this process.
+// Changes a collection of this machine in this process.
 #include "cli/collection/changed_collection.h"
 #include "cli/interrupt.h"
 

@@ -1,4 +1,4 @@
-// A collection that a compute node serves, changed by calls of its service.
+// Changes a collection that a compute node serves by calls of its service.
 #include "client/remote_collection.h"
 
 #include <chrono>
@@ -17,7 +17,7 @@ class RemoteCollection final : public ChangedCollection {
       : node_(options.node, {.deadline = options.deadline, .retries = options.retries}) {}
 
   changes::Changing& changes() override { return node_; }
-  /// Each attempt has the deadline of the options.
+  /// Batches without a time limit of their own: each attempt has the deadline of the options.
   changes::Batches batches() const override { return {.patience = {.interrupted = interrupted}}; }
   changes::Receipt import(const VectorView&, std::span<const std::uint64_t>) override {
     throw Error("--import makes a segment beside the collection: --collection, not --connect");

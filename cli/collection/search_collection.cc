@@ -1,4 +1,4 @@
-// farvec collection search: the nearest live vectors of every query.
+// The command `farvec collection search` finds the nearest live vectors of every query.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,10 +54,10 @@ struct SearchArguments {
   bool quiet = false;
 };
 
-/// Neighbours of a query: there are arrays for so many, however few vectors there are.
+/// The most neighbours of a query: there are arrays for this many, however few vectors there are.
 constexpr unsigned kMostResults = 1u << 20;
 
-/// The first one is of what the kind of the segments is searched with.
+/// Returns the columns. The first one shows what segments of the kind are searched with.
 constexpr std::array<measure::Column, 8> columns_of(layout::IndexKind kind) {
   const bool graph = kind == layout::IndexKind::graph;
   return {{{graph ? "list" : "probe", 6},
@@ -70,7 +70,7 @@ constexpr std::array<measure::Column, 8> columns_of(layout::IndexKind kind) {
            {"KB", 8}}};
 }
 
-/// What to search with, one after the other.
+/// Returns what to search with, one after the other.
 std::vector<search::SearchChoice> choices_of(const SearchArguments& arguments,
                                              layout::IndexKind kind) {
   std::vector<search::SearchChoice> choices;
@@ -89,10 +89,10 @@ std::vector<search::SearchChoice> choices_of(const SearchArguments& arguments,
   return choices;
 }
 
-/// Queries in stored form, and what they are searched in.
+/// Queries in stored form, and the collection that they are searched in.
 class Measurement {
  public:
-  /// Of so many choices.
+  /// Prepares for measure() of `choices` choices.
   Measurement(const SearchArguments& arguments, const CollectionReader& reader, std::string tier,
               std::size_t choices)
       : arguments_(arguments),
@@ -121,7 +121,7 @@ class Measurement {
       outcome = search::run_batch(cores_, queries_.view(), batch, found);
       rates.push_back(static_cast<double>(queries_.count()) / outcome.seconds);
     }
-    progress_.clear();  // for the row
+    progress_.clear();  // makes room for the row
     return row(choice, rates, outcome, found);
   }
 
@@ -170,7 +170,7 @@ class Measurement {
 
   const SearchArguments& arguments_;
   const CollectionReader& reader_;
-  const std::string tier_;  ///< of the segments' records
+  const std::string tier_;  ///< tier of the segments' records
   const dataset::VectorSet queries_;
   dataset::GroundTruth truth_;
   std::vector<std::unique_ptr<search::SearchCore>> cores_;

@@ -1,4 +1,5 @@
-// farvec collection inspect and verify: what a collection holds, and whether its bytes are sound.
+// The commands `farvec collection inspect` and `verify` say what a collection holds, and whether
+// its bytes are sound.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ struct ViewArguments {
   bool json = false;
 };
 
-/// Without the records of its segments.
+/// Opens the collection without the records of its segments.
 CollectionReader open_without_records(const OpenedPlace& place) {
   return CollectionReader(
       *place.source, place.access,
@@ -100,7 +101,7 @@ void inspect(const Command& command, const ViewArguments& arguments) {
   if (!view.segments.empty()) print_segments(view);
 }
 
-/// Every live id of the view. Throws Error when one comes twice.
+/// Looks at every live id of the view and returns their number. Throws Error when one comes twice.
 std::uint64_t check_ids(const View& view) {
   std::vector<std::uint64_t> ids;
   for (const View::Fresh& fresh : view.memtables) {
@@ -119,8 +120,8 @@ std::uint64_t check_ids(const View& view) {
   return ids.size();
 }
 
-/// Reads every byte of the segments. False when a process that changes the collection has replaced
-/// some of them meanwhile. Throws Error when one is damaged.
+/// Reads every byte of the segments. Returns false when a process that changes the collection has
+/// replaced some of them meanwhile. Throws Error when one is damaged.
 bool check_segments(const ViewArguments& arguments, const CollectionReader& reader) {
   const View& view = *reader.view();
   Progress progress("segments", view.segments.size(), arguments.quiet);

@@ -1,4 +1,4 @@
-// The sub-commands of `farvec dataset`.
+// Declares the sub-commands of `farvec dataset`.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ void register_dataset_convert(Command& dataset);
 void register_dataset_sample(Command& dataset);
 void register_dataset_groundtruth(Command& dataset);
 
-/// What was written to a file of ground truth.
+/// Reports what was written to a file of ground truth.
 void report_groundtruth(const std::string& out, const dataset::GroundTruth& truth, bool json);
 
 }  // namespace farvec::cli

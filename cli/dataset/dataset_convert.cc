@@ -1,4 +1,4 @@
-// `farvec dataset convert` and `farvec dataset sample`.
+// The commands `farvec dataset convert` and `farvec dataset sample` copy vectors.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -41,7 +41,7 @@ struct SampleArguments : CopyArguments {
   std::uint64_t seed = 1;
 };
 
-/// --type, or what the suffix stands for, or the source's own type.
+/// Returns --type, or what the suffix stands for, or the source's own type.
 ElementType output_type(const CopyArguments& arguments, ElementType source) {
   const auto implied = dataset::type_of_suffix(arguments.out);
   if (!arguments.type.empty()) return parse_element_type(arguments.type);
@@ -95,14 +95,14 @@ void convert(const ConvertArguments& arguments) {
   copy(arguments, *dataset::open_vectors(arguments.in), {});
 }
 
-/// As options of numbers are read: "0x10" is 16.
+/// Reads a number in the form that options have: "0x10" is 16.
 bool read_row(const std::string& text, std::uint64_t& row) {
   char* end = nullptr;
   row = std::strtoull(text.c_str(), &end, 0);
   return !text.empty() && end == text.c_str() + text.size();
 }
 
-/// "A:B", the rows from A up to but not including B.
+/// Reads "A:B", the rows from A up to but not including B.
 dataset::RowRange parse_rows(const std::string& text, std::uint64_t count) {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;

@@ -1,4 +1,4 @@
-// `farvec dataset groundtruth`.
+// The command `farvec dataset groundtruth` finds the exact neighbours of every query.
 #include <fmt/format.h>
 
 #include <memory>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kMostHours = 24;
 
-// faiss knows its formats; this one is numpy's.
+// Only faiss knows its formats; the file that this writes is in numpy's format.
 constexpr const char* kScript = R"py(
 import sys
 try:

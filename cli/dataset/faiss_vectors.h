@@ -1,16 +1,16 @@
-// The vectors of an index that faiss has written.
+// Reads the vectors of an index that faiss has written.
 #pragma once
 
 #include <string>
 
 namespace farvec::cli {
 
-/// Brings them, by Python's faiss package, into a file that dataset::open_vectors() reads, f32, in
-/// the order of faiss' ids. The file is gone with the object.
+/// Writes them, with Python's faiss package, to a file that dataset::open_vectors() reads: f32, in
+/// the order of faiss' ids. The file is removed together with the object.
 class FaissVectors {
  public:
-  /// `beside`: a file in whose folder there is room. Throws Error with what Python or faiss says,
-  /// also of an index whose vectors are not in it, or whose ids are not row numbers.
+  /// `beside` is a file in whose folder there is room. Throws Error with what Python or faiss says,
+  /// also for an index that does not hold its vectors, or whose ids are not row numbers.
   FaissVectors(const std::string& index, const std::string& beside);
   ~FaissVectors();
   FaissVectors(const FaissVectors&) = delete;

@@ -1,4 +1,4 @@
-// What `farvec devices` says of a device and of what lies there.
+// Shows what `farvec devices` says of a device and of the indexes on it.
 #pragma once
 
 #include <memory>
@@ -16,16 +16,17 @@ struct DeviceContents {
   std::string problem;
 };
 
-/// Opens it, whatever its health is.
+/// Opens it, whatever its health is, and returns what is on it.
 DeviceContents look_into(const std::string& path);
 
-/// "sift1m.index", and of a share "sift1m.index (node 2)", but of the first node's the name alone.
+/// Returns "sift1m.index"; for a share "sift1m.index (node 2)", but for the first node's share the
+/// name alone.
 std::string index_name(const layout::DeviceIndex& index);
 
 nlohmann::ordered_json to_json(const device::FoundDevice& found);
 nlohmann::ordered_json to_json(const DeviceContents& contents);
 
-/// A row of the table, then a line for each index that lies there.
+/// Print the table: a row for each device, then a line for each index on it.
 void print_devices_header();
 void print_device(const device::FoundDevice& found);
 void print_contents(const DeviceContents& contents);

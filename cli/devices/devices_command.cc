@@ -1,4 +1,4 @@
-// farvec devices: the memory devices of this machine, and the indexes that lie on them.
+// The command `farvec devices` handles the memory devices of this machine, and the indexes on them.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -66,7 +66,7 @@ void list_here(const DevicesArguments& arguments) {
   if (arguments.json) fmt::print("{}\n", measure::json_text(all, 2));
 }
 
-/// Throws Error when one of them cannot be read: they were named.
+/// Lists the named paths. Throws Error when one of them cannot be read.
 void list_paths(const DevicesArguments& arguments) {
   Json all = Json::array();
   std::string problem;
@@ -91,7 +91,7 @@ device::StoreOptions writer(const DevicesArguments& arguments) {
           .allow_unsafe = arguments.trust};
 }
 
-/// A file that this command makes goes away when it is not formatted.
+/// Formats a device or file. A file that this command makes is removed when formatting fails.
 void format(const DevicesArguments& arguments) {
   const bool make = !arguments.bytes.empty();
   if (make) device::create_pmem_file(arguments.path, parse_bytes(arguments.bytes, "--bytes"));
@@ -133,7 +133,7 @@ void load(const DevicesArguments& arguments) {
   }
 }
 
-/// What a check found, one line for each.
+/// Prints what a check found, one line for each index.
 class Findings {
  public:
   explicit Findings(bool json) : json_(json) {}
@@ -157,7 +157,7 @@ class Findings {
     if (!damage.empty()) fmt::print("{}\n", damage);
     fmt::print("{} whole, {} damaged\n", whole_, damaged_);
   }
-  /// The first that is damaged; empty: none is.
+  /// Returns why the first index that is damaged is; empty: none is.
   const std::string& first() const { return first_; }
 
  private:
@@ -168,7 +168,7 @@ class Findings {
   std::size_t damaged_ = 0;
 };
 
-/// What is damaged is said one by one; the first is the error.
+/// Checks every index and reports each one that is damaged; the error is the first one's.
 void check(const DevicesArguments& arguments) {
   const auto store =
       arguments.trust

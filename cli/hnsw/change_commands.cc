@@ -1,4 +1,4 @@
-// farvec insert, delete and vacuum: changes of an HNSW graph on pages.
+// The commands `farvec insert`, `delete` and `vacuum` change an HNSW graph on pages.
 #include <fmt/format.h>
 
 #include <memory>
@@ -37,7 +37,7 @@ struct ChangeArguments {
   bool json = false;
 };
 
-/// The graph, what it was like before, and the report behind.
+/// A graph that is being changed, what its store had counted before, and the report afterwards.
 class Change {
  public:
   explicit Change(const ChangeArguments& arguments)
@@ -53,7 +53,8 @@ class Change {
     return crew;
   }
 
-  /// Once everything is on the disk.
+  /// Writes everything to the disk, then prints the report. Throws Interrupted after the report
+  /// when the command was interrupted.
   void report(const char* what, paged::HnswWork work, const nlohmann::ordered_json& more) {
     work.write_back_seconds = hnsw_->write_back();
     const paged::StoreCounts counts = hnsw_->store().counts() - before_;
@@ -78,7 +79,7 @@ class Change {
   const paged::StoreCounts before_;
 };
 
-/// The rows of the range, in the order asked for, by their numbers in the file.
+/// Returns the rows of the range in the order that was asked for, by their numbers in the file.
 indexing::RowOrder ordered_rows(const ChangeArguments& arguments, const VectorView& all,
                                 const measure::RowRange& range) {
   indexing::RowOrder order =

@@ -1,4 +1,4 @@
-// An HNSW graph on pages, as a runbook changes it.
+// Runs the changes and searches of a runbook on an HNSW graph on pages.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@ struct ChangingHnswOptions {
   std::uint32_t page_bytes = 8192;
   std::uint64_t buffer_bytes = 0;
   std::uint32_t list = 40;     ///< ef of searches
-  double vacuum_share = 0.1;   ///< of all vertices that may be marked before a vacuum
-  std::string order = "none";  ///< of the rows of a step
+  double vacuum_share = 0.1;   ///< the share of all vertices that may be marked before a vacuum
+  std::string order = "none";  ///< order in which the rows of a step are inserted
   PageAccess access;
 };
 
 class ChangingHnsw final : public measure::ChangingIndex {
  public:
-  /// An empty graph in a new folder. Throws Error.
+  /// Makes an empty graph in a new folder. Throws Error.
   explicit ChangingHnsw(const ChangingHnswOptions& options);
 
   void insert(const VectorView& rows, std::span<const NodeId> ids) override;

@@ -1,4 +1,4 @@
-// Options of HNSW graphs on pages that several commands share.
+// Declares options of HNSW graphs on pages that several commands share.
 #pragma once
 
 #include "base/command_line.h"
@@ -8,12 +8,12 @@ namespace farvec::cli {
 
 using measure::PageAccess;
 
-/// --search, --min-complete, --slots, --threads of what works on a graph.
+/// Adds --search, --min-complete, --slots and --threads of a command that works on a graph.
 void add_crew_options(Command& command, PageAccess& access);
-/// --buffer and --durability.
+/// Adds --buffer and --durability.
 void add_store_options(Command& command, PageAccess& access);
 
-/// Of work that ends early when the program is interrupted().
+/// Returns options of work that ends early when the program is interrupted().
 paged::HnswCrewOptions crew_options(const PageAccess& access);
 
 }  // namespace farvec::cli

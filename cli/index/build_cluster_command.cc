@@ -1,4 +1,4 @@
-// farvec build cluster: from a vector file to the directory of a cluster index.
+// The command `farvec build cluster` makes the directory of a cluster index from a vector file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,19 +33,19 @@ struct ClusterArguments {
   BuildInput input;
   std::string out;
   std::string layout = "grouped";
-  std::string heads, closure;  ///< empty: of the number
+  std::string heads, closure;  ///< empty: the number of clusters decides
   cluster::ClusteringOptions clustering;
   indexing::ClusterNumber number;
   std::string sample_queries;
   std::uint32_t sample_probe = indexing::QuerySample{}.probe;
-  std::optional<std::uint32_t> code_bits;  ///< of the coded layout
+  std::optional<std::uint32_t> code_bits;  ///< bits of the coded layout
   bool record_checksum = false;
   bool map = false;
   bool overwrite = false;
   bool json = false;
 };
 
-/// One index to write.
+/// One index that is to be written.
 struct Output {
   layout::ClusterLayoutKind layout;
   std::string directory;
@@ -146,7 +146,7 @@ void build(ClusterArguments arguments) {
   if (!arguments.number.is_said_once_at_most()) {
     throw Error("give one of --clusters, --cluster-bytes and --head-ratio, or none");
   }
-  // Refuses a word that is no layout before anything is read.
+  // This refuses a word that is no layout before anything is read.
   const auto with_codes = arguments.layout == "all"
                               ? layout::ClusterLayoutKind::coded
                               : layout::parse_cluster_layout(arguments.layout);

@@ -1,4 +1,4 @@
-// farvec build graph: from a vector file to an index directory.
+// The command `farvec build graph` makes an index directory from a vector file.
 #include <fmt/format.h>
 
 #include <memory>
@@ -36,7 +36,7 @@ struct BuildArguments {
   std::string out;
   std::string layout = "csr";
   graph::VamanaOptions graph;
-  std::optional<std::uint32_t> degree;  ///< none: of the metric
+  std::optional<std::uint32_t> degree;  ///< none: the metric's
   std::string sample_queries;
   SlottedOptions slotted;
   std::optional<std::uint32_t> code_bits;
@@ -46,7 +46,8 @@ struct BuildArguments {
 
   layout::LayoutKind kind() const { return layout::parse_layout_kind(layout); }
   bool is_slotted() const { return kind() == layout::LayoutKind::slotted; }
-  /// Per dimension of the codes that estimates begin with, where they are asked for.
+  /// Returns the bits per dimension of the codes that estimates begin with, where they are asked
+  /// for.
   std::optional<std::uint32_t> bits() const {
     if (is_slotted() && slotted.payload == "code") return 1;
     return indexing::code_bits_of(kind(), code_bits, kCodeBitsOption);

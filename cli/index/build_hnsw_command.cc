@@ -1,4 +1,4 @@
-// farvec build hnsw: from a vector file to an HNSW graph on pages that change.
+// The command `farvec build hnsw` makes an HNSW graph on pages that change from a vector file.
 #include <fmt/format.h>
 
 #include <algorithm>

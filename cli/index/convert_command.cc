@@ -1,4 +1,4 @@
-// farvec convert: the graph of an index in another layout.
+// The command `farvec convert` writes the graph of an index in another layout.
 #include <fmt/format.h>
 
 #include <memory>

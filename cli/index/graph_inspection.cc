@@ -14,8 +14,8 @@ using layout::LayoutCost;
 using layout::LayoutKind;
 using layout::Manifest;
 
-/// Those whose cost is known of this graph: csr and padded where codes of every vertex are there,
-/// and its own.
+/// Returns the layouts whose cost is known for this graph: csr and padded where codes of every
+/// vertex are there, and its own.
 std::vector<LayoutKind> layouts_of(const Manifest& manifest) {
   const LayoutKind own = manifest.graph().layout;
   std::vector<LayoutKind> layouts;
@@ -37,7 +37,8 @@ nlohmann::ordered_json cost_to_json(const LayoutCost& cost) {
           {"compute_dram_bytes_per_vector", cost.compute_dram_bytes_per_vector}};
 }
 
-/// With fewer than half of the edges that the build was to give them.
+/// Returns the number of vertices with fewer than half of the edges that the build was to give
+/// them.
 std::uint64_t sparse_vertices(const layout::DegreeReport& degrees, std::uint32_t degree) {
   std::uint64_t sparse = 0;
   for (std::size_t d = 0; d < degrees.histogram.size() && 2 * d < degree; ++d) {

@@ -1,4 +1,5 @@
-// farvec inspect: what an index is, what it costs, and whether its bytes are intact.
+// The command `farvec inspect` says what an index is, what it costs, and whether its bytes are
+// intact.
 #include <fmt/format.h>
 
 #include <memory>
@@ -28,7 +29,7 @@ struct InspectArguments {
   bool quiet = false;
 };
 
-/// The manifest as it is on disk, without its long list of checksums.
+/// Returns the manifest that is on disk, without its long list of checksums.
 Json manifest_summary(const Manifest& manifest) {
   Json json = Json::parse(layout::manifest_to_json(manifest));
   for (Json& region : json["regions"]) {

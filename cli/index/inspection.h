@@ -1,4 +1,5 @@
-// What `farvec inspect` says of one kind of index: an Inspection for each, in a file of its own.
+// Defines what `farvec inspect` says of one kind of index: there is an Inspection for each, in a
+// file of its own.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +17,22 @@ namespace farvec::cli {
 class Inspection {
  public:
   virtual ~Inspection() = default;
-  /// How it was built, on one line.
+  /// Returns how it was built, on one line.
   virtual std::string build_words() const = 0;
-  /// Below the lines that every index has.
+  /// Prints lines below those that every index has.
   virtual void print_identity() const {}
   virtual void print() const = 0;
   virtual void add_json(nlohmann::ordered_json& json) const = 0;
 };
 
-/// Reads what it needs of the index. `part` is the manifest's own. Throws Error.
+/// Reads what it needs from the index. `part` is the part of the index's own manifest. Throws
+/// Error.
 std::unique_ptr<Inspection> inspect_part(const layout::IndexDirectory& index,
                                          const layout::GraphPart& part, unsigned threads);
 std::unique_ptr<Inspection> inspect_part(const layout::IndexDirectory& index,
                                          const layout::ClusterPart& part, unsigned threads);
 
-/// Of every graph: its entry, what the layouts cost, and its degrees.
+/// Shows what every graph has: its entry, what the layouts cost, and its degrees.
 class GraphInspection : public Inspection {
  public:
   GraphInspection(const layout::IndexDirectory& index, layout::DegreeReport degrees);
@@ -42,7 +44,7 @@ class GraphInspection : public Inspection {
 
  protected:
   const layout::Manifest& manifest() const { return index_.manifest(); }
-  /// Between costs and degrees.
+  /// Prints lines between costs and degrees.
   virtual void print_pages() const {}
   virtual void add_pages(nlohmann::ordered_json&) const {}
 
@@ -51,12 +53,12 @@ class GraphInspection : public Inspection {
   layout::DegreeReport degrees_;
 };
 
-/// Of a graph in slotted pages.
+/// Inspects a graph in slotted pages.
 std::unique_ptr<Inspection> inspect_pages(const layout::IndexDirectory& index, unsigned threads);
 
-// For all of them:
+// All kinds of inspections use these:
 
-/// 1234567 as "1,234,567".
+/// Returns 1234567 as "1,234,567".
 std::string grouped(std::uint64_t value);
 void print_line(const char* name, const std::string& value);
 

@@ -1,4 +1,5 @@
-// farvec probe-counts: how often compute nodes have probed each cluster, for farvec regroup.
+// The command `farvec probe-counts` writes how often compute nodes have probed each cluster, for
+// `farvec regroup`.
 #include <fmt/format.h>
 
 #include <chrono>

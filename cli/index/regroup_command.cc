@@ -1,4 +1,5 @@
-// farvec regroup: writes a cluster index again, grouped by how often its clusters are probed.
+// The command `farvec regroup` writes a cluster index again, grouped by how often its clusters are
+// probed.
 #include <fmt/format.h>
 
 #include <memory>
@@ -58,7 +59,7 @@ void report(const RegroupArguments& arguments, const layout::Manifest& manifest,
       100 * outcome.cut());
 }
 
-/// What the index is now, but for what the arguments say.
+/// Returns the recipe of the index, changed where the arguments say so.
 indexing::ClusterRecipe recipe_for(const RegroupArguments& arguments,
                                    const layout::ClusterGeometry& geometry) {
   indexing::ClusterRecipe recipe = indexing::recipe_of(geometry);

@@ -14,10 +14,10 @@
 namespace farvec::cli {
 namespace {
 
-/// Below, one bit of each orders candidates so badly that searches go astray: recall@10 at L = 64
-/// is 0.93, 0.90 and 0.88 with 96, 128 and 100 dimensions, where two bits give 0.997, 0.987 and
-/// 0.983, what exact distances give (docs/ssd-search.md). A bit more is worth four times the
-/// dimensions.
+/// Below this number of dimensions, codes of one bit order candidates so badly that searches go
+/// astray: recall@10 at L = 64 is 0.93, 0.90 and 0.88 with 96, 128 and 100 dimensions. Two bits
+/// give 0.997, 0.987 and 0.983, the recall of exact distances (docs/ssd-search.md). A bit more is
+/// worth four times the dimensions.
 constexpr std::uint32_t kOneBitDimensions = 384;
 
 }  // namespace

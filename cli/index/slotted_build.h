@@ -1,4 +1,4 @@
-// farvec build graph --layout slotted: its options.
+// Declares the options of `farvec build graph --layout slotted`.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,23 @@ struct SlottedOptions {
   std::string placement = "bnf";
   double affinity_percentile = slotted::kAffinityPercentile;
   std::string rerank = "auto";
-  std::uint32_t entry_vertices = 0;  ///< 0: as many as pay
+  std::uint32_t entry_vertices = 0;  ///< 0: the usual share of the vertices
 };
 
 void add_slotted_options(Command& command, SlottedOptions& options);
 
-/// Throws Error naming the first option that was given and would be ignored: all of them, where
-/// `options` is null because the layout is another one, and those of the other kind of payload.
+/// Throws an Error that names the first option that was given and would be ignored: any of them
+/// where `options` is null because the layout is another one, and those of the other kind of
+/// payload.
 void refuse_unused_slotted(const Command& command, const SlottedOptions* options);
 
-/// What they ask for; "auto" is left open. `code_bits` are those of payload vector. Throws Error
-/// for a word that is none.
+/// Returns the recipe that the options ask for; "auto" is left open. `code_bits` are the bits for
+/// payload vector. Throws Error for a word that is not understood.
 indexing::SlottedRecipe slotted_recipe(const SlottedOptions& options,
                                        std::optional<std::uint32_t> code_bits);
 
-/// Says on stderr what recall the recipe, which is resolved, will not reach, and which would.
+/// Says on stderr what recall the recipe, whose "auto" are resolved, will not reach, and which
+/// options would reach it.
 void warn_of_slotted(const indexing::SlottedRecipe& recipe, std::uint32_t dimension);
 
 /// Throws Error for options that make no sense.

@@ -13,14 +13,14 @@ namespace {
 
 using Clock = std::chrono::system_clock;
 
-/// Questions with one deadline for all of them.
+/// Asks questions with one deadline for all of them.
 class Questions {
  public:
   Questions(const std::string& address, std::shared_ptr<grpc::Channel> channel,
             Clock::time_point end)
       : name_(address), end_(end), channel_(std::move(channel)) {}
 
-  /// False when the node has no such service. Throws Error when it does not answer.
+  /// Returns false when the node has no such service. Throws Error when it does not answer.
   template <typename Stub, typename Request, typename Response>
   bool ask(grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
            Stub& stub, Response& response) const {
@@ -40,7 +40,7 @@ class Questions {
   const std::shared_ptr<grpc::Channel> channel_;
 };
 
-/// How often a node is asked whose answers are of two indexes, as they are around a switch.
+/// How often a node is asked when its answers are of two indexes, which happens around a switch.
 constexpr int kMostAsked = 5;
 
 /// Whether the counters are of the index that is described.
@@ -49,7 +49,7 @@ bool agree(const ComputeNodeAnswers& answers) {
   return describe.attached() == stats.attached() && describe.generation() == stats.generation();
 }
 
-/// False when the node has no such service.
+/// Returns false when the node has no such service.
 bool ask_compute(const Questions& node, ComputeNodeAnswers& answers) {
   using Compute = compute_node::v1::ComputeNode::Stub;
   Compute compute(node.channel());
@@ -65,7 +65,7 @@ bool ask_compute(const Questions& node, ComputeNodeAnswers& answers) {
   return true;
 }
 
-/// False when the node has no such service.
+/// Returns false when the node has no such service.
 bool ask_memory(const Questions& node, MemoryNodeAnswers& answers) {
   using Memory = memory_node::v1::MemoryNode::Stub;
   Memory memory(node.channel());
@@ -81,7 +81,7 @@ AskedNode::AskedNode(std::string address, std::shared_ptr<const rpc::Tls> tls)
 NodeAnswers AskedNode::ask(double patience_s) {
   const std::chrono::milliseconds patience(static_cast<std::int64_t>(1e3 * patience_s));
   const Clock::time_point end = Clock::now() + patience;
-  // Of a node that fails now the connection is not kept.
+  // The connection to a node that fails now is not kept.
   std::shared_ptr<grpc::Channel> channel = std::exchange(channel_, nullptr);
   if (channel == nullptr) {
     rpc::ConnectOptions connect;

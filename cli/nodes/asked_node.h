@@ -1,4 +1,4 @@
-// Asking a node what it is and does.
+// Asks a node what it is and does.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -14,14 +14,15 @@ namespace farvec::cli {
 
 using NodeAnswers = std::variant<ComputeNodeAnswers, MemoryNodeAnswers>;
 
-/// A compute node or a memory node, with one connection for as long as it answers.
+/// A compute node or a memory node, with one connection that is kept as long as the node answers.
 class AskedNode {
  public:
-  /// `tls` may be null. Connects when it is asked.
+  /// `tls` may be null. The constructor does not connect; ask() does.
   AskedNode(std::string address, std::shared_ptr<const rpc::Tls> tls);
 
-  /// Within so many seconds for everything; where nobody listens, at once. Throws Error naming the
-  /// address when it does not answer, or is neither; the next call connects anew.
+  /// Asks everything within `patience_s` seconds; fails at once where no program listens. Throws an
+  /// Error that names the address when the node does not answer, or is neither kind of node; the
+  /// next call connects anew.
   NodeAnswers ask(double patience_s);
 
   const std::string& address() const { return address_; }

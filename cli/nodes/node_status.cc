@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 namespace compute_v1 = compute_node::v1;
 namespace memory_v1 = memory_node::v1;
 
-/// "2 d 3 h", "4 min 5 s": the two largest units.
+/// Returns the two largest units: "2 d 3 h", "4 min 5 s".
 std::string duration_text(double seconds) {
   // A node may say any number, or none.
   constexpr double kMostSeconds = 1e12;
@@ -41,7 +41,7 @@ std::string following_text(const compute_v1::DescribeResponse& node) {
   return node.follow_failure().empty() ? sight : sight + ", not now: " + node.follow_failure();
 }
 
-/// A line under the first one.
+/// Adds a line under the first one.
 void add_line(std::string& text, const char* what, const std::string& value) {
   text += fmt::format("\n  {:<12} {}", what, value);
 }
@@ -62,7 +62,7 @@ std::string metric_word(compute_v1::Metric metric) {
 std::string type_word(compute_v1::ElementType type) {
   for (const ElementType known :
        {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
-    // The wire's numbers are the library's, one up.
+    // The wire's numbers are the library's plus one.
     if (static_cast<int>(known) + 1 == static_cast<int>(type)) {
       return std::string(to_string(known));
     }

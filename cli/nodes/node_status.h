@@ -1,4 +1,4 @@
-// What a node tells about itself, for people and for programs.
+// Puts what a node tells about itself into words for people and JSON for programs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace farvec::cli {
 struct ComputeNodeAnswers {
   compute_node::v1::DescribeResponse describe;
   compute_node::v1::StatsResponse stats;
-  /// Of a collection that the node changes.
+  /// The statistics of a collection that the node changes.
   std::optional<collection::v1::StatsResponse> collection;
 };
 
@@ -26,14 +26,14 @@ struct MemoryNodeAnswers {
 struct NodeStatus {
   bool serving = false;
   nlohmann::ordered_json facts;
-  std::string text;  ///< lines, without the last line feed
+  std::string text;  ///< lines for people, without the last line feed
 };
 
-/// "serving".
+/// Returns a word like "serving".
 const char* state_word(memory_node::v1::State state);
 
 NodeStatus status_of(const std::string& address, const ComputeNodeAnswers& answers);
-/// Throws Error when the node's manifest is none.
+/// Throws Error when what the node sent is no manifest.
 NodeStatus status_of(const std::string& address, const MemoryNodeAnswers& answers);
 
 }  // namespace farvec::cli

@@ -1,4 +1,4 @@
-// farvec place: which memory node holds which part of an index.
+// The command `farvec place` decides which memory node holds which part of an index.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,5 @@
-// farvec publish: memory nodes load another index beside the one they serve, and serve it.
+// The command `farvec publish` makes memory nodes load another index beside the one they serve, and
+// serve it.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -33,7 +34,7 @@ struct PublishArguments {
   bool json = false;
 };
 
-/// Shows on a thread of its own how far the node is, as long as this lives.
+/// Shows on a thread of its own how far the node is, as long as this object lives.
 class LoadWatch {
  public:
   LoadWatch(node_v1::MemoryNode::Stub& stub, std::string label)
@@ -46,7 +47,9 @@ class LoadWatch {
     node_v1::DescribeResponse now;
     if (!stub_.Describe(&context, {}, &now).ok() || now.loaded_bytes() <= shown_) return;
     if (!progress_) {
-      if (now.loaded_bytes() == now.total_bytes()) return;  // of the load before
+      if (now.loaded_bytes() == now.total_bytes())
+        return;  // these are the bytes of the load
+                 // before
       progress_.emplace(label_, now.total_bytes());
     }
     progress_->advance(now.loaded_bytes() - shown_);

@@ -10,7 +10,7 @@ std::optional<double> latency_between(const compute_node::v1::StatsResponse& bef
                                       const compute_node::v1::StatsResponse& now, double share) {
   std::map<double, std::uint64_t> grown;
   for (const auto& bucket : now.latencies()) {
-    if (std::isnan(bucket.us())) return std::nullopt;  // what has no order has no ranks
+    if (std::isnan(bucket.us())) return std::nullopt;  // values without an order have no ranks
     grown[bucket.us()] += bucket.count();
   }
   for (const auto& bucket : before.latencies()) {

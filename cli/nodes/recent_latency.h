@@ -1,4 +1,4 @@
-// How long the queries took that a node has answered between two looks.
+// Computes how long the queries took that a node has answered between two looks.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace farvec::cli {
 
-/// In microseconds, the nearest rank: of what `now` counts beyond `before`. Nothing when no query
-/// ended well between them, or the node was started anew.
+/// Returns, in microseconds, the nearest rank of the latencies that `now` counts beyond `before`.
+/// Returns nothing when no query ended well between them, or the node was started anew.
 std::optional<double> latency_between(const compute_node::v1::StatsResponse& before,
                                       const compute_node::v1::StatsResponse& now, double share);
 

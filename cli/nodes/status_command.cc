@@ -1,4 +1,5 @@
-// farvec status: whether a compute node or a memory node serves, what, and since when.
+// The command `farvec status` says whether a compute node or a memory node serves, what, and since
+// when.
 #include <fmt/format.h>
 
 #include <memory>
@@ -14,7 +15,7 @@
 namespace farvec::cli {
 namespace {
 
-/// Exit status of a program that found a node that does not serve; `launch.sh status` has the same.
+/// The exit status when the node was found and does not serve; `launch.sh status` has the same.
 constexpr int kDoesNotServe = 3;
 
 struct StatusArguments {

@@ -1,4 +1,4 @@
-// farvec top: nodes at work, a line each, every second.
+// The command `farvec top` shows nodes at work, a line each, every second.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -39,11 +39,11 @@ struct TopArguments {
 struct Sight {
   Ticks at = 0;
   std::optional<NodeAnswers> answers;
-  std::string failure;  ///< why there are none
+  std::string failure;  ///< why there are no answers
 };
 
-/// A second, of what has grown from `before` on; nothing where there is nothing before, or where
-/// the node was started anew.
+/// Returns the growth since `before` per second; null where there is nothing before, or where the
+/// node was started anew.
 Json rate(std::uint64_t now, std::optional<std::uint64_t> before, double seconds) {
   if (!before || *before > now || seconds <= 0) return nullptr;
   return static_cast<double>(now - *before) / seconds;
@@ -58,7 +58,7 @@ std::uint64_t refused(const compute_node::v1::StatsResponse& stats) {
   return stats.refused_queue_full() + stats.refused_too_late() + stats.expired_in_queue();
 }
 
-/// Of the queries since the last look; nothing where none ended well.
+/// Returns the latency of the queries since the last look; null where none ended well.
 Json p99(const compute_node::v1::StatsResponse& now, const ComputeNodeAnswers* before) {
   if (before == nullptr) return nullptr;
   const auto us = latency_between(before->stats, now, 0.99);
@@ -105,7 +105,7 @@ Json facts_of(const std::string& address, const Sight& now, const Sight& before)
     return facts;
   }
   const double seconds = ticks_to_us(now.at - before.at) * 1e-6;
-  facts["seconds"] = seconds;  // that rates are of
+  facts["seconds"] = seconds;  // the time that the rates are measured over
   facts.update(std::visit(
       [&]<typename Answers>(const Answers& answers) {
         return facts_of(answers, former<Answers>(before), seconds);
@@ -114,7 +114,7 @@ Json facts_of(const std::string& address, const Sight& now, const Sight& before)
   return facts;
 }
 
-/// Asks all of them at once, so that one that is silent does not hold up the others.
+/// Asks all nodes at once, so that one that is silent does not hold up the others.
 std::vector<Sight> look(std::vector<AskedNode>& nodes, double patience_s) {
   std::vector<Sight> sights(nodes.size());
   {
@@ -137,7 +137,9 @@ void show(const TopArguments& arguments, const std::vector<Json>& nodes) {
   if (arguments.json) {
     for (const Json& node : nodes) fmt::print("{}\n", measure::json_text(node));
   } else {
-    if (isatty(STDOUT_FILENO) == 1) fmt::print("\x1b[H\x1b[2J");  // from the corner, on nothing
+    if (isatty(STDOUT_FILENO) == 1)
+      fmt::print("\x1b[H\x1b[2J");  // clears the screen and begins in
+                                    // its corner
     fmt::print("{}", top_view(nodes, terminal_columns()));
   }
   std::fflush(stdout);

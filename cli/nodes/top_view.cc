@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 struct Fact {
   std::string_view title;
   const char* name;
-  int width;  ///< of its column
+  int width;  ///< width of its column
   int digits = 0;
 };
 
@@ -33,7 +33,7 @@ constexpr Fact kFacts[] = {{"queries/s", "queries_per_s", 10},
                            {"leases", "leases", 7}};
 constexpr std::string_view kNone = "-";
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kCell = 20;  ///< of a narrow view
+constexpr std::size_t kCell = 20;  ///< width of a cell in a narrow view
 
 std::string text_of(const Json& node, const char* name) {
   return node.at(name).get<std::string>();
@@ -59,7 +59,7 @@ std::string table_header() {
   return line + '\n';
 }
 
-/// What it has, in as many cells a line as there is room for.
+/// Returns the facts that the node has, in as many cells a line as there is room for.
 std::string cells_of(const Json& node, std::size_t columns) {
   const std::size_t most = std::max<std::size_t>(1, columns / (kIndent + kCell));
   std::string lines;

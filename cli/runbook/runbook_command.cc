@@ -1,4 +1,4 @@
-// farvec runbook: a streaming runbook on an index that changes.
+// The command `farvec runbook` runs a streaming runbook on an index that changes.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -43,13 +43,13 @@ struct RunbookArguments {
   ChangingHnswOptions hnsw;
   ChangingCollectionOptions collection;
   std::string segments = "graph";
-  std::optional<std::uint32_t> degree;  ///< of their graphs; none: of the metric
+  std::optional<std::uint32_t> degree;  ///< degree of their graphs; none: the metric's
   std::uint32_t k = 10;
   std::uint32_t rebuild_every = 0;
   bool keep = false;
 };
 
-/// The folder of the index, made for the run and removed behind it unless it is to stay.
+/// The folder of the index. The run makes it, and the destructor removes it unless it is to stay.
 class IndexFolder {
  public:
   IndexFolder(std::string path, bool keep) : path_(std::move(path)), keep_(keep) {
@@ -139,7 +139,8 @@ void check_options(const Command& command, const RunbookArguments& arguments) {
   refuse_unused(command, rules);
 }
 
-/// What was measured before an interrupt is written all the same.
+/// Runs the steps. When they are interrupted or fail, the lines of what was measured are written
+/// all the same.
 std::vector<measure::StepOutcome> run_steps(const measure::Runbook& runbook,
                                             const measure::TruthInput& input,
                                             measure::ChangingIndex& index,

@@ -1,4 +1,4 @@
-// farvec search: a file of queries in, a file of neighbours out.
+// The command `farvec search` reads a file of queries and writes a file of neighbours.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,10 +51,11 @@ struct SearchArguments {
 struct SearchReport {
   double seconds = 0;
   std::size_t queries = 0;
-  double coverage = 1;         ///< least of all queries
+  double coverage = 1;         ///< the least coverage of all queries
   std::size_t incomplete = 0;  ///< queries with fewer than k neighbours
-  double recall = -1;          ///< negative: not asked for
-  bool exact = true;           ///< distances, which can be compared with the truth's
+  double recall = -1;          ///< negative: it was not asked for
+  bool exact = true;           ///< whether distances are exact, so that they can be compared with
+                               ///< the truth's
 };
 
 void print_report(const SearchArguments& arguments, const SearchReport& report) {
@@ -83,7 +84,7 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
   fmt::print("\n");
 }
 
-/// 0 for "auto".
+/// Reads one number of slots; returns 0 for "auto".
 std::uint32_t one_slots(const std::string& text) {
   const auto slots = measure::split_slots(text);
   if (slots.size() > 1) throw Error("--slots: give one number; `farvec sweep` compares several");

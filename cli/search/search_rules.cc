@@ -17,7 +17,7 @@ namespace {
 using search::kPageOptions;
 using tiers::TierTraits;
 
-/// Whether one of the tiers has it.
+/// Whether one of the tiers has the trait.
 bool any_of(const SearchTarget& target, bool tiers::TierTraits::*trait) {
   return std::any_of(target.tiers.begin(), target.tiers.end(),
                      [&](const auto& tier) { return tier->traits().*trait; });

@@ -1,4 +1,5 @@
-// Which options of a search mean something for an index and the tiers that it is searched on.
+// Decides which options of a search have a meaning for an index and the tiers that it is searched
+// on.
 #pragma once
 
 #include <span>
@@ -10,19 +11,20 @@
 
 namespace farvec::cli {
 
-/// What is to be searched in this process. Nothing of it has to be loaded.
+/// What is to be searched in this process. Nothing of it needs to be loaded.
 struct SearchTarget {
   const layout::Manifest& manifest;
   std::string index;  ///< its directory, for messages
   std::span<const tiers::TierSpecPointer> tiers;
 };
 
-/// Throws Error naming the first option that was given and would be ignored: of the other kind of
-/// index, or of tiers that are none of these. Options that the command does not have are passed
-/// over, so `search` and `sweep` share the rules.
+/// Throws an Error that names the first option that was given and would be ignored: an option of
+/// the other kind of index, or of tiers that are none of these. Options that the command does not
+/// have are passed over, so `search` and `sweep` share the rules.
 void refuse_unused_options(const Command& command, const SearchTarget& target);
 
-/// The same for searches that a compute node does: what belongs to an index in this process.
+/// Refuses, in the same way, options of an index in this process, for searches that a compute node
+/// does.
 void refuse_local_options(const Command& command);
 
 }  // namespace farvec::cli

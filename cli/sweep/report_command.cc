@@ -1,4 +1,4 @@
-// farvec report: a page for a browser from the rows of sweeps.
+// The command `farvec report` makes a page for a browser from the rows of sweeps.
 #include <fmt/format.h>
 
 #include <memory>
@@ -23,7 +23,7 @@ struct ReportArguments {
   bool json = false;
 };
 
-/// What the page draws.
+/// Checks that a row has what the page draws.
 void check_row(const nlohmann::ordered_json& row, const std::string& path) {
   if (row.contains("error")) return;
   for (const char* name : {"tier", "k", "recall", "qps", "p50_us", "p99_us"}) {

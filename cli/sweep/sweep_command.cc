@@ -1,4 +1,5 @@
-// farvec sweep: recall, throughput and latency over every combination of parameters.
+// The command `farvec sweep` measures recall, throughput and latency over every combination of
+// parameters.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -58,7 +59,7 @@ void refuse_tier_options(const Command& command) {
   refuse_unused(command, rules);
 }
 
-/// Of an HNSW graph on pages, whose searches have a buffer and no tier.
+/// Sweeps an HNSW graph on pages, whose searches have a buffer and no tier.
 void sweep_pages(const Command& command, const SweepArguments& arguments) {
   refuse_tier_options(command);
   measure::HnswSweep sweep{.index = arguments.index,

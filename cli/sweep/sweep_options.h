@@ -1,4 +1,4 @@
-// What `farvec sweep` takes on its command line.
+// Declares what `farvec sweep` takes on its command line.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ struct SweepArguments {
   rpc::TlsFiles tls;
 };
 
-/// With the text below the help. The arguments live until the command line is parsed.
+/// Adds the options, and the text below the help. The arguments must live until the command line is
+/// parsed.
 void add_sweep_options(Command& command, SweepArguments& arguments);
 
 }  // namespace farvec::cli
