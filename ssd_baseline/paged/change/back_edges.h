@@ -22,7 +22,7 @@ struct BackEdge {
   bool planned = false;            ///< the members below say what plan() found
   bool full = false;               ///< all places of the list name other vertices
   std::uint32_t index = kRefused;  ///< the place of the target's list that takes the new vertex
-  std::uint32_t list = 0;          ///< where the list as it was read begins in BackEdges::bytes
+  std::uint32_t list = 0;          ///< where BackEdges::bytes_ has the list as it was read
 };
 
 /// Returns, within an update, whether a neighbour that was chosen is still the same vertex, is on

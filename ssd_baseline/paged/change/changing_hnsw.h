@@ -21,7 +21,7 @@ namespace farvec::paged {
 /// of their own moment.
 class ChangingHnsw final : public changes::Changing {
  public:
-  /// Borrows the graph. The crew's deadline and interruption are those of each call.
+  /// Borrows the graph. A call's deadline and interruption, where it has them, replace the crew's.
   explicit ChangingHnsw(PagedHnsw& hnsw, HnswCrewOptions crew = {});
 
   changes::RowShape row_shape() const override;

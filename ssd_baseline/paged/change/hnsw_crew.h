@@ -63,7 +63,7 @@ struct HnswAnswers {
   std::uint32_t list = 40;  ///< ef; at least k
   std::span<NodeId> ids;
   std::span<float> distances;
-  std::vector<float> latency_us;  ///< every search that was done, in any order
+  std::vector<float> latency_us;  ///< one for each search that was done, in any order
 };
 
 /// Takes what get() reads.

@@ -20,10 +20,10 @@ struct PartitionPlacementCounts {
 };
 
 /// Chooses, among the partitions that have an insert page, the one with most of the vertex's
-/// neighbours (rank_partitions()). The vertex goes to that page, or when it is full to a new page,
-/// which becomes the partition's insert page. The pages of a partition are known by their tags.
-/// When no partition of a neighbour has an insert page, or the graph has no map, FallbackPlacement
-/// decides.
+/// neighbours (rank_partitions()). The vertex goes to its insert page, or when that is full to a
+/// new page, which becomes the partition's insert page. The pages of a partition are known by their
+/// tags. When no partition of a neighbour has an insert page, or the graph has no map,
+/// FallbackPlacement decides.
 class PartitionPlacement final : public PlacementPolicy {
  public:
   /// Both must outlive it.
