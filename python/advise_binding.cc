@@ -1,4 +1,4 @@
-// advise().
+// Binds advise().
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -75,7 +75,7 @@ Raises:
     Error: A file is not there, or too small to learn from.
     KeyboardInterrupt: Ctrl-C has ended it; nothing is left behind.)";
 
-/// A new folder that vanishes with this.
+/// Makes a new folder, and removes it with all that is in it when this is destroyed.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::filesystem::path& parent) {
@@ -101,7 +101,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// An empty list stands for none.
+/// Returns the numbers of an argument, of which there may be none: an empty list.
 std::vector<std::uint32_t> numbers_or_none(const Several<std::int64_t>& values,
                                            std::string_view name) {
   const auto* const several = std::get_if<std::vector<std::int64_t>>(&values);

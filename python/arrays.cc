@@ -30,7 +30,8 @@ constexpr nb::dlpack::dtype dtype_of(ElementType type) {
   return {};
 }
 
-/// Not what derives from it: that may say more than its numbers, as a mask does.
+/// Returns false for a class derived from numpy's array: it may say more than its numbers, for
+/// instance with a mask.
 bool is_plain_numpy(nb::handle object) {
   static const nb::handle type =
       nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
@@ -41,7 +42,8 @@ bool is_of(const PlainArray& array, Code code, std::uint8_t bits) {
   return array.dtype() == nb::dlpack::dtype{static_cast<std::uint8_t>(code), bits, 1};
 }
 
-/// Rows of a type that is told as it is, or what farvec/_arrays.py makes of anything else.
+/// Returns a numpy array as it is, unless its float64 values are to be rounded, or else what
+/// farvec/_arrays.py makes of the argument.
 PlainArray plain_rows(const AnyArray& array, std::string_view name, const Wish& wish) {
   PlainArray plain;
   if (is_plain_numpy(array.object) && nb::try_cast(array.object, plain) &&
@@ -65,7 +67,8 @@ ElementType element_type(const PlainArray& array, std::string_view name) {
       name, name);
 }
 
-/// Elements between two rows of an array, and between two elements of a row.
+/// Counts the elements from one row of an array to the next, and from one element of a row to the
+/// next.
 struct Strides {
   std::int64_t row = 0;
   std::int64_t element = 1;
@@ -76,7 +79,7 @@ Strides strides_of(const PlainArray& array) {
   return {array.stride(0), array.stride(1)};
 }
 
-/// Rows without gaps, aligned as their elements are.
+/// Returns whether the rows are without gaps, and aligned for their elements.
 bool is_packed(const PlainArray& array, const VectorView& view) {
   const Strides strides = strides_of(array);
   const bool within = strides.element == 1 || view.dimension == 1;

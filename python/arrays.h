@@ -1,4 +1,4 @@
-// Rows of vectors and numbers between Python's arrays and ours.
+// These types and functions pass rows of vectors, and numbers, between Python's arrays and ours.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -18,35 +18,35 @@
 
 namespace farvec::python {
 
-/// Whatever has a buffer or speaks DLPack, in this machine's memory.
+/// Is anything that has a buffer or speaks DLPack, in this machine's memory.
 using PlainArray = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
 
-/// An argument that is to be an array, or lists of numbers: anything, until somebody who knows its
-/// name looks at it.
+/// Holds an argument that is to be an array, or lists of numbers. It may be any object until code
+/// that knows the argument's name looks at it.
 struct AnyArray {
   nanobind::object object;
 };
 
-/// What becomes of values that have no type of ours.
+/// Says what becomes of values that have no type of ours.
 struct Wish {
-  ElementType type = ElementType::f32;  ///< of lists of numbers
-  bool round_doubles = false;           ///< an array of float64 too, with a Python warning
+  ElementType type = ElementType::f32;  ///< type for lists of numbers
+  bool round_doubles = false;           ///< round an array of float64, with a Python warning
 };
 
-/// Rows of an array that a call was given; the array lives as long as these.
+/// Holds rows of an array that a call was given; the array lives as long as these.
 class Rows {
  public:
-  /// `name` of the argument, for messages. An array of one dimension is one row. What is not
-  /// C-contiguous is copied, with a Python warning. Throws StatusError (invalid_argument), or what
-  /// farvec/_arrays.py raises, for a masked array, for a type other than float32, float16, uint8
-  /// and int8, and for a shape that cannot be. Needs the interpreter.
+  /// `name` is the argument's, for messages. An array of one dimension is one row. An array that is
+  /// not C-contiguous is copied, with a Python warning. Throws StatusError (invalid_argument), or
+  /// what farvec/_arrays.py raises, for a masked array, for a type other than float32, float16,
+  /// uint8 and int8, and for a shape that cannot be. Needs the interpreter.
   Rows(const AnyArray& array, std::string_view name, const Wish& wish = {});
 
   const VectorView& view() const { return view_; }
-  /// Whether it was one row and not a list of them.
+  /// Returns whether the argument was one row and not several.
   bool is_one() const { return is_one_; }
-  /// Throws StatusError (invalid_argument) naming the first row that has no distances to others: of
-  /// NaN or infinite values, or too long for the metric, where that is known.
+  /// Throws StatusError (invalid_argument) naming the first row that has no distances to others: it
+  /// has NaN or infinite values, or is too long for the metric, where that is known.
   void require_sound(std::optional<Metric> metric = std::nullopt) const;
 
  private:
@@ -59,21 +59,21 @@ class Rows {
   bool is_one_ = false;
 };
 
-/// Ids that a call was given, each of them exactly as it was.
+/// Holds ids that a call was given, each of them exactly as it was.
 struct Ids {
-  /// Of an array of integers of any width, of lists of them, or one integer. Throws as Rows, naming
-  /// the argument, for everything else, and for more than `dimensions`.
+  /// Takes an array of integers of any width, lists of integers, or one integer. Throws what Rows
+  /// throws, naming the argument, for everything else, and for more dimensions than `dimensions`.
   Ids(const AnyArray& array, std::string_view name, std::size_t dimensions = 1);
 
   std::span<const std::uint64_t> all() const { return values; }
 
   std::vector<std::uint64_t> values;
   std::vector<std::size_t> shape;
-  /// What stands for none in a result of that type: the largest number.
+  /// The largest number of the ids' type, which stands for none in a result of that type.
   std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Floats that a call was given, as float32. Throws as Ids.
+/// Holds floats that a call was given, as float32. Throws what Ids throws.
 struct Distances {
   Distances(const AnyArray& array, std::string_view name);
 
@@ -81,21 +81,21 @@ struct Distances {
   std::vector<std::size_t> shape;
 };
 
-/// The element type's name in numpy: "float32".
+/// Returns the element type's name in numpy, for instance "float32".
 std::string_view numpy_name(ElementType type);
 
-/// An argument that counts something. Throws StatusError (invalid_argument) naming it unless it
-/// lies within 0 and the most that fits.
+/// Returns an argument that counts something. Throws StatusError (invalid_argument) naming it
+/// unless it is 0 or more and fits.
 std::uint32_t to_count(std::int64_t value, std::string_view name);
 
-/// The same with other bounds.
+/// Does the same with other bounds.
 std::uint32_t within(std::int64_t value, std::string_view name, std::uint32_t least,
                      std::uint32_t most);
 inline constexpr std::uint32_t kMostThreads = 1024;
 inline constexpr std::uint32_t kMostList = 1u << 20;
 
-/// A numpy array that takes the values over: of `rows` rows of `columns`, or, as one row, of its
-/// values alone. Needs the interpreter.
+/// Returns a numpy array that takes over the values: `rows` rows of `columns`, or with `as_one` a
+/// single row without that dimension. Needs the interpreter.
 template <typename T>
 nanobind::object to_numpy(std::vector<T> values, std::size_t rows, std::size_t columns,
                           bool as_one) {
@@ -107,16 +107,16 @@ nanobind::object to_numpy(std::vector<T> values, std::size_t rows, std::size_t c
       nanobind::ndarray<nanobind::numpy, T>(owned->data(), as_one ? 1 : 2, shape, owner));
 }
 
-/// Rows that `owner` keeps, read-only, as a numpy array.
+/// Returns rows that `owner` keeps as a read-only numpy array.
 nanobind::object to_numpy(const VectorView& rows, nanobind::handle owner);
 
-/// Whether each id was found, and the rows that were, as get() of an index returns them. The arrays
-/// own their values.
+/// Returns what get() of an index returns in Python: whether each id was found, and the rows that
+/// were. The arrays own their values.
 nanobind::tuple to_tuple(changes::FoundRows rows, std::uint32_t dimension, ElementType type);
 
 }  // namespace farvec::python
 
-/// Takes whatever comes: what it is not is said where its name is known.
+/// Accepts any object: code that knows the argument's name says what is wrong with it.
 template <>
 struct nanobind::detail::type_caster<farvec::python::AnyArray> {
   NB_TYPE_CASTER(farvec::python::AnyArray, const_name("numpy.typing.ArrayLike"))

@@ -1,4 +1,4 @@
-// What the module has, a file each.
+// Each of these functions binds a part of the module, and has a file of its own.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,21 +9,21 @@
 
 namespace farvec::python {
 
-/// Result, Counts and Index.
+/// Binds Result, Counts and Index.
 void bind_index(nanobind::module_& module);
-/// Receipt and Collection.
+/// Binds Receipt and Collection.
 void bind_collection(nanobind::module_& module);
-/// Collection.create().
+/// Binds Collection.create().
 void bind_collection_create(nanobind::class_<Handle<Changing>>& type);
-/// PagedHnsw and build_hnsw().
+/// Binds PagedHnsw and build_hnsw().
 void bind_hnsw(nanobind::module_& module);
-/// build_graph() and its like.
+/// Binds build_graph() and the other builds of indexes.
 void bind_builds(nanobind::module_& module);
-/// Vector files, ground truth and recall.
+/// Binds the functions for vector files, ground truth and recall.
 void bind_dataset(nanobind::module_& module);
-/// sweep().
+/// Binds sweep().
 void bind_sweep(nanobind::module_& module);
-/// advise().
+/// Binds advise().
 void bind_advise(nanobind::module_& module);
 
 }  // namespace farvec::python

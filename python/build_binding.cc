@@ -1,4 +1,4 @@
-// build_graph() and its like.
+// Binds build_graph() and the other builds of indexes.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -119,7 +119,7 @@ Returns:
 Raises:
     As :func:`build_graph`.)";
 
-/// What every build is given, whatever it makes.
+/// Returns the arguments that every build has, whatever it makes.
 CommonBuild common_build(const std::filesystem::path& out, const std::string& metric,
                          std::string name) {
   CommonBuild common;

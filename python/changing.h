@@ -1,4 +1,4 @@
-// What a Python program changes and searches, wherever it is.
+// A Changing is what a Python program changes and searches, on this machine or on a node.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline changes::Patience patience_of(double seconds, const Interruption& interru
   return {now_ticks() + us_to_ticks(seconds * 1e6), interrupted};
 }
 
-/// Any thread may call everything.
+/// Is searched and changed. Any thread may call everything.
 class Changing : public Searcher {
  public:
   virtual changes::Changing& changes() = 0;

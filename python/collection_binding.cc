@@ -1,4 +1,4 @@
-// Collection.
+// Binds Receipt and Collection.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -35,7 +35,7 @@ using changes::Receipt;
 
 using CollectionHandle = Handle<Changing>;
 
-/// Seconds of a change, or a read by ids, that names none.
+/// Seconds that a change, or a read by ids, may take when the caller does not say.
 constexpr double kUsualDeadline = 60;
 
 constexpr const char* kClassDoc =

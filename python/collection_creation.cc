@@ -1,4 +1,4 @@
-// Collection.create().
+// Binds Collection.create().
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -21,7 +21,7 @@ namespace {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-/// What segments of one kind alone are built with; without a value nothing was said.
+/// Holds the arguments for segments of one kind only; one without a value was not given.
 struct GraphSegments {
   std::optional<std::int64_t> degree;
   std::optional<std::int64_t> list;
@@ -35,7 +35,7 @@ struct ClusterSegments {
   std::optional<double> balance;
 };
 
-/// `value` into `option` where there is one. Throws unless segments are of that kind.
+/// Puts `value` into `option` where there is one; then throws unless segments are of that kind.
 template <typename Value, typename Option, typename Convert>
 void take(const std::optional<Value>& value, std::string_view name, bool of_this_kind,
           std::string_view kind, Option& option, const Convert& convert) {
@@ -44,7 +44,7 @@ void take(const std::optional<Value>& value, std::string_view name, bool of_this
   option = convert(*value, name);
 }
 
-/// For take(), of what needs no check of its own.
+/// Is the conversion of take() for values that need no check of their own.
 constexpr auto kAsItIs = [](auto value, std::string_view) { return value; };
 
 void take_graph(const GraphSegments& said, const std::string& layout,

@@ -35,7 +35,8 @@ CorePool::Loan CorePool::borrow(std::uint32_t wanted, std::chrono::steady_clock:
   return {*this, std::move(cores)};
 }
 
-/// Without the mutex: others borrow what is given back meanwhile, and hear their deadlines.
+/// Makes cores without the mutex, so that other calls can borrow what is given back meanwhile, and
+/// end at their deadlines.
 void CorePool::make(std::uint32_t count, std::vector<CorePointer>& cores) {
   std::exception_ptr failure;
   try {

@@ -1,4 +1,4 @@
-// Cores that calls borrow, each made when the first call needs it.
+// A CorePool lends cores to calls, and makes each core when a call first needs it.
 #pragma once
 
 #include <chrono>
@@ -16,13 +16,14 @@ namespace farvec::python {
 
 using CorePointer = std::unique_ptr<search::SearchCore>;
 
-/// Shared by threads.
+/// Lends cores to the calls of several threads.
 class CorePool {
  public:
-  /// `make` is called at most `most` times, by the threads of borrow(), one at a time.
+  /// The pool has at most `most` cores, which the threads of borrow() make with `make`, one thread
+  /// at a time.
   CorePool(std::function<CorePointer()> make, std::uint32_t most);
 
-  /// Cores that one call has until it is destroyed.
+  /// Holds cores that one call has until this is destroyed.
   class Loan {
    public:
     Loan(CorePool& pool, std::vector<CorePointer> cores) : pool_(pool), cores_(std::move(cores)) {}
@@ -37,8 +38,9 @@ class CorePool {
     std::vector<CorePointer> cores_;
   };
 
-  /// As many as are free, at least one and at most `wanted`. Waits for the first: then throws
-  /// StatusError (deadline_exceeded). Throws also what making one throws.
+  /// Lends as many cores as are free, at least one and at most `wanted`. Waits for the first one,
+  /// and throws StatusError (deadline_exceeded) when there is none by `until`. Throws also what
+  /// making a core throws.
   Loan borrow(std::uint32_t wanted, std::chrono::steady_clock::time_point until);
 
  private:
@@ -51,7 +53,7 @@ class CorePool {
   std::condition_variable returned_;
   std::vector<CorePointer> free_;
   std::uint32_t unmade_;
-  bool making_ = false;  ///< a call makes cores, without the mutex
+  bool making_ = false;  ///< a call makes cores, and does not hold the mutex
 };
 
 }  // namespace farvec::python

@@ -1,4 +1,4 @@
-// Vector files, ground truth and recall.
+// Binds the functions for vector files, ground truth and recall.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -25,8 +25,8 @@ namespace {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-/// Numbers of 32 bits for ids of any: equal ones get the same, and those that stand for none get
-/// kInvalidNode.
+/// Gives numbers of 32 bits to ids of any width: equal ids get the same number, and those that
+/// stand for none get kInvalidNode.
 class SmallIds {
  public:
   std::vector<NodeId> of(const Ids& ids) {

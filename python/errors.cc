@@ -45,12 +45,12 @@ void raise(const char* name, std::string_view what) {
   PyErr_SetObject(type.ptr(), as_text(in_python_words(what)).ptr());
 }
 
-/// What the C++ library throws below farvec's own errors. A file system that refuses is no bug of
-/// anybody's, nor is a call that takes more memory than there is.
+/// Translates what the C++ library throws, besides farvec's own errors. It is no bug when a file
+/// system refuses, or when a call takes more memory than there is.
 void translate_library(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
-  } catch (const std::system_error& error) {  // of std::filesystem too
+  } catch (const std::system_error& error) {  // also std::filesystem's
     raise("Error", said_by(error));
   } catch (const std::bad_alloc&) {
     raise("ResourceExhausted", "there is not as much memory as this takes");
@@ -75,7 +75,7 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise(class_of(error.code), error.what());
   } catch (const rpc::NobodyListens& error) {
     raise("Unavailable", error.what());
-  } catch (const UnreachableError& error) {  // memory nodes
+  } catch (const UnreachableError& error) {  // thrown for memory nodes
     raise("Unavailable", error.what());
   } catch (const Error& error) {
     raise("Error", error.what());

@@ -1,4 +1,4 @@
-// Failures as Python's exceptions, in the tool's words.
+// These functions turn failures into Python's exceptions, with messages in the words of Python.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,21 +11,23 @@
 
 namespace farvec::python {
 
-/// Has the module raise farvec.errors: StatusError by its code, other Errors as Error.
+/// Has the module raise farvec.errors: a StatusError by its code, a node that cannot be reached as
+/// Unavailable, other Errors and the system's as Error, a lack of memory as ResourceExhausted, and
+/// what else C++ throws as Internal.
 void register_errors();
 
-/// A str of bytes that may be no UTF-8, as names of folders are: such bytes are shown with
-/// backslashes.
+/// Returns a str of bytes that may be no UTF-8, for instance a folder's name: such bytes are shown
+/// with backslashes.
 nanobind::str as_text(std::string_view bytes);
 
-/// A StatusError that becomes farvec.InvalidArgument.
+/// Throws a StatusError that becomes farvec.InvalidArgument.
 template <typename... Args>
 [[noreturn]] void throw_invalid(fmt::format_string<Args...> format, Args&&... args) {
   throw StatusError(StatusCode::invalid_argument, format, std::forward<Args>(args)...);
 }
 
-/// What `parse` makes of the value of an argument; what it refuses becomes farvec.InvalidArgument
-/// and names the argument.
+/// Returns what `parse` makes of the value of an argument. A value that it refuses becomes
+/// farvec.InvalidArgument, which names the argument.
 template <typename Parse, typename... Values>
 auto parsed(std::string_view argument, const Parse& parse, const Values&... values) {
   try {

@@ -1,4 +1,4 @@
-// What a Python object keeps open until somebody closes it.
+// A Handle is what a Python object keeps open until it is closed.
 #pragma once
 
 #include <unistd.h>
@@ -12,15 +12,16 @@
 
 namespace farvec::python {
 
-/// Shared by threads: a call that is under way keeps what was open, whoever closes it meanwhile.
+/// Keeps something open for several threads. A call that is under way keeps what was open, also
+/// when another thread closes it meanwhile.
 template <typename Open>
 class Handle {
  public:
-  /// `what` it is, in messages.
+  /// `what` names in messages what is open; the text must outlive this.
   Handle(std::shared_ptr<Open> open, std::string_view what)
       : what_(what), process_(getpid()), open_(std::move(open)) {}
   ~Handle() {
-    // A child of fork() has the memory of it but none of its threads: there is nothing to end.
+    // A child of fork() has its memory but none of its threads: there is nothing to end.
     if (getpid() != process_) new std::shared_ptr<Open>(std::move(open_));
   }
   Handle(const Handle&) = delete;
@@ -41,7 +42,8 @@ class Handle {
     return open_;
   }
 
-  /// Gives up what is open; the caller destroys it. Null: it was closed, or is another process's.
+  /// Gives up what is open; the caller destroys it. Returns null when it was closed, or is another
+  /// process's.
   std::shared_ptr<Open> take() {
     if (getpid() != process_) return nullptr;
     const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// PagedHnsw and build_hnsw().
+// Binds PagedHnsw and build_hnsw().
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -32,7 +32,7 @@ using namespace nb::literals;
 
 using HnswHandle = Handle<OpenHnsw>;
 
-/// Candidates of a search that names no number.
+/// The number of candidates of a search that names none.
 constexpr std::int64_t kUsualEf = 40;
 
 constexpr const char* kBuildHnswDoc =

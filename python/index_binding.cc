@@ -1,4 +1,4 @@
-// Result, Counts and Index.
+// Binds Result, Counts and Index.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -89,7 +89,8 @@ Raises:
     Unavailable: The node, or a memory node, cannot be reached.
     Error: The index is not there or damaged, or the tier cannot be opened.)";
 
-/// What is open is destroyed without the interpreter: threads end, memory is unmapped.
+/// Closes an index. What is open is destroyed without the interpreter, since threads end and memory
+/// is unmapped.
 void close_index(IndexHandle& index) {
   std::shared_ptr<Searcher> open = index.take();
   const OthersMayRun others_may_run;
@@ -99,7 +100,7 @@ void close_index(IndexHandle& index) {
 using Slots = std::variant<std::int64_t, std::string>;
 using Budget = std::optional<std::variant<std::int64_t, std::string>>;
 
-/// As the tool's option has it.
+/// Returns the budget in the form of the tool's option.
 std::string to_budget(const Budget& budget) {
   if (!budget) return "";
   const auto* const bytes = std::get_if<std::int64_t>(&*budget);
@@ -140,7 +141,7 @@ const char* on_or_off(bool on) {
   return on ? "on" : "off";
 }
 
-/// What Python sees of the counts, and what a pickle keeps.
+/// Is a count that Python sees, and that a pickle keeps.
 struct CountField {
   const char* name;
   std::uint64_t QueryCounts::*number;
@@ -171,7 +172,7 @@ nb::dict state_of(const QueryCounts& counts) {
   return state;
 }
 
-/// Of this farvec or another one, which may have had fewer.
+/// Reads the counts of a pickle, which another version of farvec may have made with fewer counts.
 QueryCounts counts_of(const nb::dict& state) {
   QueryCounts counts;
   for (const CountField& field : kCountFields) {
@@ -194,7 +195,7 @@ void bind_counts(nb::module_& module) {
       });
 }
 
-/// As which a result unpacks and indexes.
+/// Returns the tuple that a result is unpacked and indexed like.
 nb::tuple parts_of(const Result& result) {
   return nb::make_tuple(result.ids, result.distances, result.counts);
 }

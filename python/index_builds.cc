@@ -20,7 +20,7 @@
 namespace farvec::python {
 namespace {
 
-/// Rows in stored form, and what a manifest says of them.
+/// Holds rows in stored form, and what a manifest says of them.
 class Prepared {
  public:
   Prepared(SourceRows& rows, const CommonBuild& build, unsigned threads) {
@@ -82,7 +82,7 @@ layout::WriteOptions write_options(const CommonBuild& build, unsigned threads,
           .interrupted = interrupted};
 }
 
-/// Queries of the sample, in stored form.
+/// Returns the queries of the sample, in stored form.
 std::optional<dataset::VectorSet> sample_of(std::optional<SourceRows>& sample,
                                             const indexing::Source& source, unsigned threads) {
   if (!sample) return std::nullopt;
@@ -175,7 +175,7 @@ nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build) {
 
 namespace {
 
-/// What the rows and the folder say.
+/// Fills in what follows from the rows and the arguments.
 void complete(HnswBuild& build, const VectorView& rows, const Interruption& interrupted) {
   paged::HnswRecipe& recipe = build.recipe;
   recipe.config.dimension = rows.dimension;

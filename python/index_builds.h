@@ -1,4 +1,5 @@
-// From rows to an index on disk, as the tool builds it; a signal ends it and leaves nothing behind.
+// These functions build indexes on disk from rows, like the tool. A signal ends a build, and then
+// nothing is left of it.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,11 @@
 
 namespace farvec::python {
 
-/// What every build has.
+/// Holds the arguments that every build has.
 struct CommonBuild {
   std::string out;
   Metric metric = Metric::l2;
-  std::string name;  ///< of the data set; empty: of the file
+  std::string name;  ///< the data set's; empty: the file's
   bool overwrite = false;
   bool allow_nonfinite = false;
   bool quiet = false;
@@ -47,7 +48,7 @@ struct SlottedBuild {
 struct ClusterBuild {
   CommonBuild common;
   layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped;
-  std::optional<std::uint32_t> code_bits;  ///< of the coded layout
+  std::optional<std::uint32_t> code_bits;  ///< for the coded layout
   cluster::ClusteringOptions clustering;
   indexing::ClusterNumber number;
   std::optional<SourceRows> sample_queries;
@@ -57,13 +58,13 @@ struct ClusterBuild {
 
 struct HnswBuild {
   std::string out;
-  std::string buffer = "25%";  ///< while rows are inserted on pages
+  std::string buffer = "25%";  ///< buffer while rows are inserted on pages
   bool allow_nonfinite = false;
   paged::HnswRecipe recipe;  ///< all but the store's folder and buffer, dimension and type
 };
 
-/// These need the interpreter, and give it up while they work. Return what was built. Throw Error;
-/// then, and when a signal's handler has raised, nothing is left behind.
+/// These need the interpreter, and give it up while they work. They return what was built. They
+/// throw Error; then, and when a signal's handler has raised, nothing is left of the build.
 nlohmann::ordered_json build_graph(SourceRows& rows, GraphBuild build);
 nlohmann::ordered_json build_slotted(SourceRows& rows, SlottedBuild build);
 nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build);

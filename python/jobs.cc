@@ -16,7 +16,7 @@ namespace nb = nanobind;
 
 constexpr std::chrono::milliseconds kSignalPeriod{100};
 
-/// What a signal's handler has raised; null: nothing.
+/// Returns what a signal's handler has raised; null: nothing.
 std::unique_ptr<nb::python_error> raised_by_signal() {
   const Interpreter interpreter;
   if (!interpreter.held() || PyErr_CheckSignals() == 0) return nullptr;
@@ -31,7 +31,7 @@ void run_job(const std::function<void(const Interruption& interrupted)>& work) {
   std::future<void> done;
   {
     const OthersMayRun others_may_run;
-    // relaxed: only the flag itself matters.
+    // Relaxed, since only the flag itself matters.
     done = std::async(std::launch::async,
                       [&] { work([&stop] { return stop.load(std::memory_order_relaxed); }); });
     while (done.wait_for(kSignalPeriod) == std::future_status::timeout) {
@@ -42,7 +42,7 @@ void run_job(const std::function<void(const Interruption& interrupted)>& work) {
   try {
     done.get();
   } catch (...) {
-    // What a signal's handler has raised comes before what the work met meanwhile.
+    // What a signal's handler has raised comes before what the work threw meanwhile.
     if (raised == nullptr) throw;
   }
   if (raised != nullptr) throw nb::python_error(*raised);

@@ -1,4 +1,4 @@
-// Work that takes long enough for somebody to end it.
+// run_job() runs work that takes so long that a user may want to end it.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,10 @@
 
 namespace farvec::python {
 
-/// Runs `work` on a thread of its own and gives up the interpreter meanwhile; the calling thread,
-/// which has it, looks for signals ten times a second. When a handler raises, as Ctrl-C does, the
-/// work is told by its Interruption, and what the handler raised comes out of here after it has
-/// ended. Otherwise what the work throws does.
+/// Runs `work` on a thread of its own. The calling thread, which has the interpreter, gives it up
+/// meanwhile and looks for signals ten times a second. When a handler raises, which Ctrl-C's does,
+/// or when the interpreter is about to end, the Interruption tells the work. After the work has
+/// ended this throws what the handler raised, or else what the work threw.
 void run_job(const std::function<void(const Interruption& interrupted)>& work);
 
 }  // namespace farvec::python

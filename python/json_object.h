@@ -1,4 +1,4 @@
-// Facts as Python's dictionaries.
+// to_dict() turns facts into Python's dictionaries.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,7 +7,7 @@
 
 namespace farvec::python {
 
-/// Needs the interpreter.
+/// Returns a dictionary of the facts. Needs the interpreter.
 nanobind::dict to_dict(const nlohmann::ordered_json& facts);
 
 }  // namespace farvec::python

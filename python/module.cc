@@ -1,4 +1,4 @@
-// The extension module farvec._farvec; the package `farvec` says what of it is public.
+// This is the extension module farvec._farvec; the package `farvec` says which parts are public.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

@@ -1,4 +1,4 @@
-// Neighbours of queries that a call was given.
+// Neighbors are the neighbours of queries that a call was given.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace farvec::python {
 
-/// Ids, and their distances where they are known; the names are those of the arguments.
+/// Holds ids, and their distances where they are known; the names are the arguments'.
 struct Neighbors {
-  /// Throws as Ids does.
+  /// Throws what Ids throws, and StatusError (invalid_argument) for shapes that do not fit.
   Neighbors(const AnyArray& id_rows, std::string_view ids_name,
             const std::optional<AnyArray>& distance_rows, std::string_view distances_name);
 
@@ -21,8 +21,8 @@ struct Neighbors {
   std::string_view name;
 };
 
-/// As a file of ground truth has them, whose ids have 32 bits. Throws StatusError
-/// (invalid_argument).
+/// Returns the ids for a file of ground truth, which have 32 bits. Throws StatusError
+/// (invalid_argument) for an id that has more.
 std::vector<NodeId> file_ids(const Neighbors& neighbors);
 
 dataset::GroundTruth to_truth(const Neighbors& neighbors, std::vector<NodeId> ids);

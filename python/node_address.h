@@ -1,4 +1,4 @@
-// grpc://HOST:PORT, in place of a folder.
+// node_address() reads the address grpc://HOST:PORT, which may stand in place of a folder.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace farvec::python {
 
-/// What follows "grpc://"; none: a path of this machine.
+/// Returns what follows "grpc://"; none: the text is a path of this machine.
 inline std::optional<std::string> node_address(std::string_view path) {
   constexpr std::string_view kScheme = "grpc://";
   if (!path.starts_with(kScheme)) return std::nullopt;

@@ -1,4 +1,4 @@
-// A collection of this machine, opened to be changed and searched.
+// An OpenCollection is a collection of this machine, opened to be changed and searched.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace farvec::python {
 
 struct CollectionOpening {
-  std::string tier = "dram";  ///< of the segments' records
+  std::string tier = "dram";  ///< tier of the segments' records
   std::string durability = "commit";
   std::uint32_t build_threads = 1;
   std::uint32_t slots = 16;
@@ -27,7 +27,7 @@ struct CollectionOpening {
 
 class OpenCollection final : public Changing {
  public:
-  /// Throws Error when another process has it open, or something is damaged.
+  /// Opens the collection. Throws Error when another process has it open, or something is damaged.
   OpenCollection(const std::string& folder, const CollectionOpening& opening);
 
   ElementType type() const override { return collection_.shape().source_type; }

@@ -32,7 +32,7 @@ search::QueryCounts counts_of(const paged::HnswCounts& counts, std::uint32_t pag
 
 }  // namespace
 
-/// While one lives, one call fewer may begin.
+/// Is the turn of a call: while it lives, one call fewer may begin.
 class OpenHnsw::Turn {
  public:
   Turn(const OpenHnsw& open, const Patience& patience) : turns_(open.turns_) {
@@ -127,7 +127,7 @@ changes::FoundRows OpenHnsw::get(std::span<const std::uint64_t> ids,
 
 std::uint64_t OpenHnsw::vacuum(const Patience& patience) {
   const Turn turn(*this, patience);
-  // Not of what is marked before and afterwards: others delete meanwhile.
+  // The marked vertices before and afterwards do not tell the number: other calls delete meanwhile.
   return HnswCrew(*hnsw_, crew_options(patience)).vacuum().vacuum.removed;
 }
 

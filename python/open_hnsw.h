@@ -1,4 +1,4 @@
-// An HNSW graph on pages, opened to be changed and searched.
+// An OpenHnsw is an HNSW graph on pages, opened to be changed and searched.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ struct HnswChoices {
 
 class OpenHnsw final : public Searcher {
  public:
-  /// Throws Error when another process has it open, or something is damaged.
+  /// Opens the graph. Throws Error when another process has it open, or something is damaged.
   OpenHnsw(const std::string& folder, const HnswChoices& choices);
 
   ElementType type() const override { return hnsw_->config().type; }
-  /// By the cosine alone directions count: a graph of halves takes all that becomes halves.
+  /// With the cosine only directions count: a graph of halves takes all types that become halves.
   bool takes(ElementType given) const override {
     return distance::stored_type(metric(), given) == type();
   }
@@ -48,18 +48,19 @@ class OpenHnsw final : public Searcher {
   nlohmann::ordered_json describe() const override;
 
   std::uint64_t live() const { return hnsw_->describe().state.vertices; }
-  /// Of a call that changes: how long an operation, and the wait for other calls, may take.
+  /// Says how long each operation of a call, and the wait for other calls, may take.
   struct Patience {
     double seconds = 60;
     Interruption interrupted = {};
   };
-  /// Each throws Error, StatusError and WorkInterrupted. Rows go in in that order.
+  /// Inserts rows in the order that `order` names. This and the next functions throw Error,
+  /// StatusError and WorkInterrupted.
   void insert(const VectorView& rows, std::span<const std::uint64_t> ids, const std::string& order,
               const Patience& patience, changes::Receipt& receipt);
   void erase(std::span<const std::uint64_t> ids, const Patience& patience,
              changes::Receipt& receipt);
   changes::FoundRows get(std::span<const std::uint64_t> ids, const Patience& patience) const;
-  /// Takes marked vertices out of the graph; answers how many.
+  /// Removes marked vertices from the graph; returns how many.
   std::uint64_t vacuum(const Patience& patience);
 
  private:

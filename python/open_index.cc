@@ -55,7 +55,8 @@ OpenIndex::OpenIndex(const std::string& path, const OpenOptions& options)
 search::SearchBounds OpenIndex::bounds() const {
   search::SearchBounds bounds = search::limits_of(manifest());
   bounds.list = shape_.list;
-  // Whose list holds the results: it is k that is too large, whoever chose the list.
+  // A graph's list holds the results: when it would have to be too long, the message says that k is
+  // too large, also where the list was not given.
   if (manifest().is_graph()) bounds.k = shape_.list;
   bounds.width = shape_.width;
   bounds.clusters = shape_.probe;

@@ -1,4 +1,4 @@
-// An index of this machine, opened on a tier for calls of several threads.
+// An OpenIndex is an index of this machine, opened on a tier for calls of several threads.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ namespace farvec::python {
 struct OpenOptions {
   std::string tier = "dram";
   std::uint32_t slots = 16;
-  std::uint32_t threads = 1;      ///< that search a call of many queries, at most
+  std::uint32_t threads = 1;      ///< the most that search for one call of many queries
   std::uint32_t concurrency = 0;  ///< calls at once; 0: as many as the processors have room for
-  std::size_t cache_bytes = 0;    ///< of the record cache of each core
+  std::size_t cache_bytes = 0;    ///< bytes of the record cache of each core
   std::uint32_t max_list = 1024;
   std::uint32_t max_width = 8;
   std::uint32_t max_probe = 1024;
-  search::DiskArguments disk;  ///< of tier ssd
-  rpc::TlsFiles tls;           ///< to memory nodes
+  search::DiskArguments disk;  ///< for tier ssd
+  rpc::TlsFiles tls;           ///< for memory nodes
 };
 
 class OpenIndex final : public Searcher {

@@ -16,18 +16,18 @@ namespace {
 
 namespace nb = nanobind;
 
-/// The end waits so long for searches, inserts and builds that are under way.
+/// The end waits this long for searches, inserts and builds that are under way.
 constexpr std::chrono::seconds kPatience{10};
 constexpr std::chrono::milliseconds kLook{1};
-/// And so long for threads that have the interpreter and are about to leave the module.
+/// Then it waits this long for threads that have the interpreter and are about to leave the module.
 constexpr std::chrono::milliseconds kGrace{50};
 
-// All of them sequentially consistent: who counts himself looks at `ending` afterwards, and the end
-// sets it before it looks at the counts.
+// All of these are sequentially consistent: a thread that counts itself looks at `ending`
+// afterwards, and the end sets it before it looks at the counts.
 std::atomic<bool> ending{false};
 std::atomic<int> working{0};      ///< threads without the interpreter
 std::atomic<int> stopped{0};      ///< threads that sleep until the process ends
-std::atomic<bool> others{false};  ///< another thread than the first has worked
+std::atomic<bool> others{false};  ///< a thread other than the first has worked
 std::thread::id last;             ///< the thread that ends the interpreter; set before `ending`
 std::terminate_handler former_terminate = nullptr;
 const std::thread::id first = std::this_thread::get_id();
@@ -37,8 +37,8 @@ const std::thread::id first = std::this_thread::get_id();
   for (;;) pause();
 }
 
-/// What ends a daemon thread is an exception of the C library's that must not be swallowed; as the
-/// thread never goes on, it is not.
+/// Takes the interpreter. A daemon thread is ended by an exception of the C library's that must not
+/// be swallowed; it is not swallowed here, since the thread never goes on.
 template <typename Take>
 void take_interpreter(const Take& take) {
   try {
@@ -48,14 +48,15 @@ void take_interpreter(const Take& take) {
   }
 }
 
-/// The interpreter has ended a daemon thread amid frames that no unwinding passes.
+/// Runs where the interpreter has ended a daemon thread amid frames that no unwinding passes.
 [[noreturn]] void terminate() {
   if (is_ending()) sleep_for_good();
   if (former_terminate != nullptr) former_terminate();
   std::abort();
 }
 
-/// Globals go when the process ends; threads that use them must not live then.
+/// Ends the process at once if other threads live. They may use globals, which are destroyed when
+/// the process ends.
 void end_at_once(int status, void*) {
   if (working.load() + stopped.load() == 0) return;
   std::fflush(nullptr);
@@ -68,7 +69,7 @@ void wait_for_others() {
   if (!others.load()) return;
   former_terminate = std::set_terminate(terminate);
   on_exit(end_at_once, nullptr);
-  nb::set_leak_warnings(false);  // what sleeping threads hold
+  nb::set_leak_warnings(false);  // sleeping threads hold objects
   const nb::gil_scoped_release others_may_run;
   const auto until = std::chrono::steady_clock::now() + kPatience;
   while (working.load() > 0 && std::chrono::steady_clock::now() < until) {
@@ -108,7 +109,7 @@ bool is_ending() {
 }
 
 void watch_for_the_end(nb::module_& module) {
-  // A child has none of the threads that the counts are of.
+  // A child has none of the threads that were counted.
   pthread_atfork(nullptr, nullptr, [] {
     working.store(0);
     stopped.store(0);

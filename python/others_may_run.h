@@ -1,14 +1,14 @@
-// Work without the interpreter, also beside its end.
+// These types let a thread work without the interpreter, also while the interpreter ends.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace farvec::python {
 
-/// While one lives, its thread works without the interpreter, which others have; as
-/// nanobind::gil_scoped_release, and safe where the interpreter ends meanwhile. A daemon thread
-/// that wants the interpreter back then is ended by it with an unwinding that no C++ frame
-/// outlives: here it sleeps instead, until the process ends.
+/// While one lives, its thread works without the interpreter, which other threads may have. This is
+/// nanobind::gil_scoped_release, but safe where the interpreter ends meanwhile. The interpreter
+/// then ends a daemon thread that wants it back, with an unwinding that no C++ frame outlives: here
+/// the thread sleeps instead, until the process ends.
 class OthersMayRun {
  public:
   OthersMayRun();
@@ -20,7 +20,7 @@ class OthersMayRun {
   PyThreadState* const thread_;
 };
 
-/// The interpreter, in the midst of OthersMayRun. Not where the interpreter is about to end: see
+/// Takes the interpreter while an OthersMayRun lives. It is not taken when it is about to end: see
 /// held().
 class Interpreter {
  public:
@@ -36,12 +36,12 @@ class Interpreter {
   PyGILState_STATE state_{};
 };
 
-/// Whether the interpreter is about to end and this thread is not the one that ends it: what it
-/// works at is to end soon.
+/// Returns whether the interpreter is about to end and this thread is not the one that ends it:
+/// then this thread's work is to end soon.
 bool is_ending();
 
-/// When the interpreter is about to end it waits for what other threads are at, for some seconds at
-/// most, and keeps them from beginning anything new.
+/// Makes the interpreter, when it is about to end, wait for the work of other threads, for some
+/// seconds at most, and keeps these from beginning anything new.
 void watch_for_the_end(nanobind::module_& module);
 
 }  // namespace farvec::python

@@ -1,4 +1,4 @@
-// A call's queries on cores of a pool.
+// pooled_search() runs a call's queries on cores of a pool.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct PooledCall {
   bool user_ids = false;  ///< the cores are a collection's
 };
 
-/// Searches with up to `threads` cores, the first on the calling thread; queries are in stored
+/// Searches with up to `threads` cores, the first on the calling thread. The queries are in stored
 /// form. Throws StatusError, and WorkInterrupted.
 Answer pooled_search(CorePool& pool, std::uint32_t threads, const VectorView& queries,
                      const PooledCall& call);

@@ -1,4 +1,4 @@
-// A collection that a compute node serves, changed and searched through its calls.
+// A RemoteCollection changes and searches a collection that a compute node serves.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace farvec::python {
 class RemoteCollection final : public Changing {
  public:
   /// Connects and asks what there is. Throws StatusError when nothing answers, or nothing is served
-  /// that takes changes. `retries` of each call, for changes and searches alike.
+  /// that takes changes. Each call has `retries` retries, a change as well as a search.
   RemoteCollection(const client::NodeAccess& node, std::uint32_t retries);
 
   ElementType type() const override { return changes_.row_shape().type; }

@@ -1,4 +1,4 @@
-// An index or a collection that a compute node serves.
+// A RemoteIndex searches an index or a collection that a compute node serves.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace {
 
 namespace nb = nanobind;
 
-/// More than so many queries may take long enough for somebody to end them.
+/// More queries than this may take so long that a user wants to end them.
 constexpr std::size_t kQuickQueries = 256;
 constexpr std::uint32_t kUsualK = 10;
 constexpr std::uint32_t kUsualList = 64;

@@ -1,4 +1,4 @@
-// A search as Python asks for it, of whatever is open.
+// run_search() does a search that Python asks for, of anything that is open.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,8 +11,8 @@
 
 namespace farvec::python {
 
-/// The arguments of a search, as they were given. What is not given is as usual, or as much as
-/// there may be where that is less.
+/// Holds the arguments of a search, as they were given. One that is not given has its usual value,
+/// or the most that is allowed where that is less.
 struct SearchArguments {
   std::optional<std::int64_t> k;
   std::optional<std::int64_t> list;
@@ -23,10 +23,10 @@ struct SearchArguments {
   double deadline = 10;
 };
 
-/// Throws StatusError (invalid_argument) unless it is a time that a call may take.
+/// Returns `seconds`. Throws StatusError (invalid_argument) unless a call may take that long.
 double checked_deadline(double seconds);
 
-/// What Python gets of an Answer.
+/// Is what Python gets of an Answer.
 struct Result {
   nanobind::object ids;
   nanobind::object distances;
@@ -34,8 +34,8 @@ struct Result {
   double coverage = 1;
 };
 
-/// Checks shapes, types and values, gives up the interpreter and searches; many queries can be
-/// interrupted by signals. Throws StatusError.
+/// Checks shapes, types and values, gives up the interpreter and searches; signals can interrupt a
+/// search of many queries. Throws StatusError.
 Result run_search(Searcher& searcher, const AnyArray& queries, const SearchArguments& arguments);
 
 }  // namespace farvec::python

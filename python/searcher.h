@@ -1,4 +1,4 @@
-// What a Python program searches, wherever it is.
+// A Searcher is what a Python program searches, on this machine or on a node.
 #pragma once
 
 #include <cstdint>
@@ -19,42 +19,42 @@ namespace farvec::python {
 inline constexpr search::SearchNames kArgumentNames{
     "k", "list", "width", "probe", "prune_ratio", ", the most that it was opened with"};
 
-/// One call.
+/// Is one call of a search.
 struct Call {
   search::AskedSearch asked;
-  double deadline_seconds = 10;  ///< of each query, and of the wait for a core
+  double deadline_seconds = 10;  ///< for each query, and for the wait for a core
   Interruption interrupted = {};
 };
 
 struct Answer {
   dataset::GroundTruth neighbors;       ///< missing ones are kInvalidNode and infinity
-  bool has_user_ids = false;            ///< of a collection, in place of `neighbors.ids`
+  bool has_user_ids = false;            ///< user_ids take the place of `neighbors.ids`
   std::vector<std::uint64_t> user_ids;  ///< missing ones are search::kNoUserId
   search::QueryCounts totals;
-  double coverage = 1;  ///< least of all queries
+  double coverage = 1;  ///< the least of all queries
 };
 
-/// Any thread may call everything.
+/// Answers searches. Any thread may call everything.
 class Searcher {
  public:
   virtual ~Searcher() = default;
 
-  /// Of queries.
+  /// Returns the type of queries.
   virtual ElementType type() const = 0;
-  /// Whether queries, or rows to insert, may be of that type.
+  /// Returns whether queries, or rows to insert, may have that type.
   virtual bool takes(ElementType given) const { return given == type(); }
   virtual std::uint32_t dimension() const = 0;
   virtual Metric metric() const = 0;
-  /// A path, or a node's address.
+  /// Returns a path, or a node's address.
   virtual std::string place() const = 0;
-  /// Of vectors that are searched; none where a node would have to be asked.
+  /// Returns the number of vectors that are searched; none where a node would have to be asked.
   virtual std::optional<std::uint64_t> count() const { return std::nullopt; }
-  /// The largest search that it takes at the moment.
+  /// Returns the limits of the searches that it takes at the moment.
   virtual search::SearchBounds bounds() const = 0;
-  /// Queries of a type that it takes and of that dimension, each with distances to others. Throws
-  /// StatusError.
+  /// Searches for queries of a type that takes() allows and of dimension(), each of which has
+  /// distances to others. Throws StatusError.
   virtual Answer search(const VectorView& queries, const Call& call) = 0;
-  /// What it is and where.
+  /// Describes what it is, and where.
   virtual nlohmann::ordered_json describe() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What is open, as one line of text.
+// show() describes what is open in one line of text.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,8 +11,8 @@
 
 namespace farvec::python {
 
-/// For repr(): "<farvec.Collection 'things': 100 vectors of 64 x f32, cosine>". Asks no node, and
-/// does not throw where what was open is closed.
+/// Returns the text of repr(): "<farvec.Collection 'things': 100 vectors of 64 x f32, cosine>".
+/// Asks no node, and does not throw where what was open is closed.
 template <typename Open>
 nanobind::str show(const Handle<Open>& handle, std::string_view name) {
   try {

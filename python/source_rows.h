@@ -1,4 +1,4 @@
-// Vectors that a call was given: in a file, or in an array.
+// SourceRows are vectors that a call was given, in a file or in an array.
 #pragma once
 
 #include <nanobind/stl/filesystem.h>
@@ -18,19 +18,20 @@ namespace farvec::python {
 
 using FileOrArray = std::variant<std::filesystem::path, AnyArray>;
 
-/// Made and destroyed with the interpreter; between the two any thread may use it without.
+/// Is made and destroyed with the interpreter; in between any thread may use it without.
 class SourceRows {
  public:
-  /// `name` of the argument, for messages. An array of float64 is refused, or becomes float32 with
-  /// a warning. Throws as Rows does.
+  /// `name` is the argument's, for messages. An array of float64 is refused, or with
+  /// `round_doubles` becomes float32, with a warning, which a file of float64 then gets too. Throws
+  /// what Rows throws.
   SourceRows(const FileOrArray& data, std::string_view name, bool round_doubles = false);
 
-  /// Path of the file; of an array what stands for one.
+  /// Returns the path of the file; for an array the argument's name.
   std::string path() const { return array_ ? std::string(name_) : path_; }
-  /// The rows, read from the file once. Throws Error, and StatusError for an array's row that has
-  /// no distances to others.
+  /// Returns the rows, which are read from the file once. Throws Error, and StatusError for an
+  /// array's row that has no distances to others.
   const VectorView& load(const dataset::LoadOptions& options = {});
-  /// Of a file that may be larger than memory, or of the array.
+  /// Returns a reader of the file, which may be larger than memory, or of the array.
   std::unique_ptr<dataset::VectorReader> open() const;
 
  private:

@@ -1,4 +1,4 @@
-// sweep().
+// Binds sweep().
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -84,7 +84,8 @@ Raises:
 
 using Truth = FileOrArray;
 
-/// A tuple of two is ids and distances, as ground_truth() returns them.
+/// Returns the ground truth of an argument. A tuple of two is what ground_truth() returns: ids and
+/// distances.
 dataset::GroundTruth truth_of(const AnyArray& given) {
   std::optional<AnyArray> distances;
   AnyArray ids = given;
@@ -97,7 +98,7 @@ dataset::GroundTruth truth_of(const AnyArray& given) {
   return to_truth(neighbors, file_ids(neighbors));
 }
 
-/// The queries must outlive what is returned.
+/// Returns the queries and their ground truth. `queries` must outlive what is returned.
 measure::SweepQuestions questions_of(SourceRows& queries, bool in_file, const Truth& truth) {
   measure::SweepQuestions questions{.queries = queries.path(), .groundtruth = "groundtruth"};
   if (!in_file) questions.rows = queries.load();
@@ -158,7 +159,7 @@ measure::ExistingFile existing_file(bool resume, bool overwrite) {
   return overwrite ? measure::ExistingFile::overwrite : measure::ExistingFile::refuse;
 }
 
-/// What cannot run says why in the words of Python.
+/// Returns the rows as dictionaries. A row that could not run says why, in the words of Python.
 nb::list to_list(std::vector<nlohmann::ordered_json> rows) {
   nb::list list;
   for (nlohmann::ordered_json& row : rows) {
@@ -169,7 +170,7 @@ nb::list to_list(std::vector<nlohmann::ordered_json> rows) {
   return list;
 }
 
-/// On a thread of its own; a signal ends it.
+/// Runs a sweep on a thread of its own; a signal ends it.
 nb::list run_sweep(measure::SweepOptions options, const measure::SweepFiles& files) {
   std::vector<nlohmann::ordered_json> rows;
   run_job([&](const Interruption& interrupted) {

@@ -6,7 +6,8 @@
 namespace farvec::python {
 namespace {
 
-/// What an option is called here. Those that programs alone have, as --listen, are not in it.
+/// Says what an option is called here. Options that only programs have, such as --listen, are not
+/// in it.
 constexpr std::pair<std::string_view, std::string_view> kArguments[] = {
     {"--affinity-percentile", "affinity_percentile"},
     {"--allow-nonfinite", "allow_nonfinite=True"},
@@ -97,14 +98,14 @@ bool is_of_option(char c) {
   return c == '-' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/// Bytes of a command that is quoted at the beginning of the text; 0: none is.
+/// Returns the bytes of a command that is quoted at the beginning of the text; 0: none is.
 std::size_t quoted_command(std::string_view text) {
   const bool quoted = text.starts_with("'farvec") || text.starts_with("`farvec");
   const std::size_t end = quoted ? text.find(text.front(), 1) : std::string_view::npos;
   return end == std::string_view::npos ? 0 : end + 1;
 }
 
-/// Of an option at the beginning of the text.
+/// Returns the bytes of an option at the beginning of the text; 0: there is none.
 std::size_t option_bytes(std::string_view text) {
   if (!text.starts_with("--")) return 0;
   return std::min(text.size(), static_cast<std::size_t>(

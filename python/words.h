@@ -1,4 +1,4 @@
-// What the rooms below say for the tool, in the words of Python.
+// in_python_words() puts messages that are written for the tool into the words of Python.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace farvec::python {
 
-/// A message with the arguments of this package in place of the tool's options: "overwrite=True" of
-/// "--overwrite", "memory_budget" of "--memory-budget". Commands of the tool that it quotes, and
-/// options of the tool alone, stay.
+/// Returns a message with the arguments of this package in place of the tool's options:
+/// "overwrite=True" for "--overwrite", "memory_budget" for "--memory-budget". Quoted commands of
+/// the tool, and options that only the tool has, stay.
 std::string in_python_words(std::string_view message);
 
 }  // namespace farvec::python

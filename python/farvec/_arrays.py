@@ -127,7 +127,7 @@ def _listed_ids(value: Iterable[Any], name: str) -> numpy.ndarray:
 
 
 def _id(value: Any, name: str) -> int:
-    is_array = isinstance(value, numpy.ndarray) and value.dtype.kind in "iu"  # of no dimension
+    is_array = isinstance(value, numpy.ndarray) and value.dtype.kind in "iu"  # without a dimension
     if isinstance(value, bool) or not (isinstance(value, (int, numpy.integer)) or is_array):
         raise InvalidArgument(f"{name}: {_shown(value)} is no integer: ids are integers")
     number = int(value)
