@@ -18,8 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A started program and the end of the pipe that it writes to. The destructor kills the program
-/// when it still runs.
+/// Holds a started program and the end of the pipe that it writes to. The destructor kills the
+/// program when it still runs.
 class Program {
  public:
   explicit Program(const std::vector<std::string>& command) {

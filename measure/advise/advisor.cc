@@ -281,7 +281,7 @@ class Advisor {
   fs::path folder_of(const Partition& partition) const {
     return indexes() / fmt::format("clusters-{}-{}", partition.cluster_rows, partition.replicas);
   }
-  /// The folder of the small index of a setting.
+  /// Returns the folder of the small index of a setting.
   fs::path directory_of(const Setting& setting) const {
     return (setting.is_graph() ? folder_of(setting.degree) : folder_of(setting.partition)) /
            layout_name(setting);

@@ -42,9 +42,9 @@ struct AdviceOptions {
   Interruption interrupted = {};
 };
 
-/// Fewer queries than these say too little about a recall.
+/// The least number of queries: fewer say too little about a recall.
 inline constexpr std::size_t kLeastQueries = 100;
-/// Fewer rows than these say too little about growth.
+/// The least number of rows: fewer say too little about growth.
 inline constexpr std::uint64_t kLeastRows = 1000;
 
 /// Builds, counts and measures small indexes, and says what whole ones will do. Returns one report

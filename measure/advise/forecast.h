@@ -13,13 +13,14 @@
 
 namespace farvec::measure {
 
-/// One setting's trials, each on another number of rows, in ascending order; the last one is timed.
+/// Holds one setting's trials, each on another number of rows, in ascending order; the last one is
+/// timed.
 struct SettingTrials {
   Setting setting;
   std::vector<TrialResult> trials;
 };
 
-/// Time per unit of work, in the order of work_units().
+/// Holds the time per unit of work, in the order of work_units().
 struct UnitCosts {
   std::vector<double> ns;
 };
@@ -30,7 +31,7 @@ struct UnitCosts {
 /// strays.
 std::vector<double> work_units(SearchFamily family, const Counts& counts);
 
-/// What all trials of a family together say about each of them.
+/// Holds what all trials of a family together say about each of them.
 struct FamilyModel {
   UnitCosts costs;  ///< fitted over all trials that were timed; empty when none was
   /// How lists, numbers of clusters and counts grow: by the law that fits those of the samples
@@ -39,7 +40,7 @@ struct FamilyModel {
 };
 FamilyModel model_of(SearchFamily family, std::span<const SettingTrials> settings);
 
-/// What the whole index will be like.
+/// Says what the whole index will be like.
 struct Forecast {
   Setting setting;
   bool reached = false;  ///< whether every sample reached the recall; else the rest says nothing

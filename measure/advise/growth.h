@@ -8,16 +8,16 @@
 
 namespace farvec::measure {
 
-/// A value that was counted, or measured, on a number of rows.
+/// Holds a value that was counted, or measured, on a number of rows.
 struct SamplePoint {
   double rows = 0;
   double value = 0;
 };
 
-/// The law of growth: `logarithm` is a + b ln(rows), `power` is a * rows^b.
+/// Names a law of growth: `logarithm` is a + b ln(rows), `power` is a * rows^b.
 enum class GrowthLaw { logarithm, power };
 
-/// "logarithm", "power".
+/// Returns "logarithm" or "power".
 std::string_view to_string(GrowthLaw law);
 
 /// Returns the value at `rows` by least squares over the points, through the point with most rows,
@@ -32,7 +32,7 @@ double extrapolate(std::span<const SamplePoint> points, GrowthLaw law, double ro
 /// fewer than three points say nothing; when no series says anything, the result is `power`.
 GrowthLaw fitting_law(std::span<const std::vector<SamplePoint>> series);
 
-/// The units of work of one search and the time that it took.
+/// Holds the units of work of one search and the time that it took.
 struct WorkTime {
   std::vector<double> work;
   double ns = 0;

@@ -13,7 +13,7 @@
 
 namespace farvec::measure {
 
-/// All that one run of the advisor found for one device.
+/// Holds all that one run of the advisor found for one device.
 struct AdviceReport {
   IndexedFile file;
   Target target;

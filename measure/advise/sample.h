@@ -26,7 +26,7 @@ VectorView thin_out(const VectorView& rows, std::size_t amount);
 /// the same type and dimension.
 dataset::VectorSet top_up(const VectorView& first, const VectorView& more, std::size_t most);
 
-/// A data set in miniature.
+/// Is a data set in miniature.
 struct Sample {
   layout::Manifest manifest;  ///< says all that does not depend on the index
   dataset::VectorSet rows;    ///< stored type

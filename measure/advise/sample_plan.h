@@ -25,10 +25,11 @@ std::vector<std::uint64_t> sample_sizes(std::uint64_t largest, std::uint64_t lea
 /// the sample before (a smaller step says nothing about growth).
 std::uint64_t cut_sample(std::uint64_t wanted, std::uint64_t before, double affordable);
 
-/// Whether what a query counts depends on the device: it does where strays share reads.
+/// Returns true when what a query counts depends on the device, which is so where strays share
+/// reads.
 bool counts_depend_on_device(const Setting& setting);
 
-/// Whether an index is compared on a device: slotted pages are searched on disks only.
+/// Returns true when an index is compared on a device: slotted pages are searched on disks only.
 bool suits(const Setting& setting, const AdviceDevice& device);
 
 }  // namespace farvec::measure

@@ -13,7 +13,7 @@
 
 namespace farvec::measure {
 
-/// How all graphs are built and searched; only the degree varies.
+/// Says how all graphs are built and searched; only the degree varies.
 struct GraphBuild {
   std::uint32_t list = 75;
   double alpha = 1.15;
@@ -33,7 +33,7 @@ struct GraphBuild {
   std::uint32_t bits(layout::LayoutKind layout) const;
 };
 
-/// Clusters that several layouts share.
+/// Describes clusters that several layouts share.
 struct Partition {
   std::uint32_t cluster_rows = 0;  ///< vectors per cluster, without replicas
   std::uint32_t replicas = 0;
@@ -41,7 +41,7 @@ struct Partition {
   bool operator==(const Partition&) const = default;
 };
 
-/// One index. For slotted pages it also says what their searches may keep in memory.
+/// Describes one index. For slotted pages it also says what their searches may keep in memory.
 struct Setting {
   layout::IndexKind kind = layout::IndexKind::graph;
   std::uint32_t degree = 0;  ///< degree of a graph
@@ -51,28 +51,28 @@ struct Setting {
   double memory_percent = 0;  ///< percent of the bytes of an index in slotted pages
 
   bool is_graph() const { return kind == layout::IndexKind::graph; }
-  /// Whether its records have the codes of their neighbours; then compute DRAM has none.
+  /// Returns true when its records have the codes of their neighbours; then compute DRAM has none.
   bool is_inline() const { return is_graph() && graph_layout == layout::LayoutKind::inlined; }
-  /// Whether it is in slotted pages: searched on disks only, through a pool of records.
+  /// Returns true when it is in slotted pages: searched on disks only, through a pool of records.
   bool is_slotted() const { return is_graph() && graph_layout == layout::LayoutKind::slotted; }
 
   bool operator==(const Setting&) const = default;
 };
 
-/// Kinds of searches. Those of one kind cost the same per unit of work.
+/// Names the kinds of searches. Those of one kind cost the same per unit of work.
 enum class SearchFamily : std::uint8_t { graph, inlined, slotted, cluster };
 inline constexpr SearchFamily kSearchFamilies[] = {SearchFamily::graph, SearchFamily::inlined,
                                                    SearchFamily::slotted, SearchFamily::cluster};
 SearchFamily family_of(const Setting& setting);
 
-/// "csr", "slotted", "grouped".
+/// Returns "csr", "slotted", "grouped" or another layout's name.
 std::string layout_name(const Setting& setting);
 
-/// "graph, degree 32, csr"; "graph, degree 32, slotted, 20% in memory"; "clusters of 100, R 8,
-/// grouped".
+/// Returns text like "graph, degree 32, csr", "graph, degree 32, slotted, 20% in memory" or
+/// "clusters of 100, R 8, grouped".
 std::string to_string(const Setting& setting);
 
-/// What is to be indexed, in the terms of a command line.
+/// Says what is to be indexed, in the terms of a command line.
 struct IndexedFile {
   std::string path;
   Metric metric = Metric::l2;

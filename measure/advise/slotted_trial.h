@@ -13,7 +13,7 @@
 
 namespace farvec::measure {
 
-/// What searches of the whole index have in memory, and what that comes to on a small one.
+/// Says what searches of the whole index have in memory, and what that comes to on a small one.
 struct PoolShare {
   std::size_t whole_bytes = 0;               ///< bytes that the whole index's searches take
   double pool_bytes = 0;                     ///< the pool's part of whole_bytes
@@ -28,8 +28,8 @@ struct PoolShare {
 PoolShare share_pool(const slotted::MemoryPlan& sample, std::uint64_t index_bytes, double growth,
                      double percent);
 
-/// A trial in which the first half of the queries fills the pool, and the second half is counted
-/// and timed: repeated queries would find everything in memory.
+/// Tries an index in slotted pages: the first half of the queries fills the pool, and the second
+/// half is counted and timed. Repeated queries would find everything in memory.
 class SlottedTrial final : public Trial {
  public:
   SlottedTrial(const std::filesystem::path& directory, double memory_percent,

@@ -39,7 +39,7 @@ void write_clusters(const std::filesystem::path& directory, const Sample& sample
                     const Partition& partition,
                     const std::vector<layout::ClusterLayoutKind>& layouts, const SmallBuild& build);
 
-/// An index that is ready to be searched on one modelled device, or in DRAM.
+/// Opens an index so that it is ready to be searched on one modelled device, or in DRAM.
 class OpenIndex {
  public:
   /// Throws Error.
@@ -47,7 +47,7 @@ class OpenIndex {
 
   const layout::Manifest& manifest() const { return directory_.manifest(); }
   const search::SearchIndex& index() const { return index_; }
-  /// Bytes of its records and of what is kept beside them.
+  /// Returns the bytes of its records and of what is kept beside them.
   std::uint64_t bytes() const { return index_.region_bytes() + index_.dram_bytes(); }
   /// Makes the cores, which must not outlive this object.
   std::vector<std::unique_ptr<search::SearchCore>> make_cores(
@@ -62,8 +62,8 @@ class OpenIndex {
   const tiers::IndexOnTier tier_;
 };
 
-/// An index in slotted pages that is read from memory instead of a disk: what its searches read and
-/// compute is the same.
+/// Opens an index in slotted pages that is read from memory instead of a disk: what its searches
+/// read and compute is the same.
 class OpenPages {
  public:
   /// Throws Error.

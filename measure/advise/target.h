@@ -9,7 +9,7 @@
 
 namespace farvec::measure {
 
-/// What is counted of a query.
+/// Names what is counted of a query.
 enum Count : std::size_t {
   kHops,
   kReads,

@@ -22,7 +22,8 @@ namespace {
 /// The number of queries that one copy answers before it is the next one's turn.
 constexpr std::size_t kTurn = 50;
 
-/// A device of the same kind as `model`, so that searches take the same path, without its limits.
+/// Returns a device of the same kind as `model`, so that searches take the same path, without its
+/// limits.
 tiers::TierSpecPointer unlimited(const transport::DeviceModel& model) {
   transport::DeviceModel device;
   device.latency_us = model.reached_by_loads() ? 0.001 : 1.0;

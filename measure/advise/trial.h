@@ -37,7 +37,7 @@ struct TrialOptions {
   static constexpr std::uint64_t kMostCopiedBytes = std::uint64_t{1} << 30;
 };
 
-/// The sizes of an index, which do not depend on how it is searched.
+/// Holds the sizes of an index, which do not depend on how it is searched.
 struct IndexSize {
   double amplification = 0;               ///< bytes of the records region over those of the data
                                           ///< set
@@ -48,7 +48,7 @@ struct IndexSize {
   std::uint32_t most_slots = kMostSlots;  ///< searches in flight that the budget pays for
 };
 
-/// Searches that were timed, on one index.
+/// Holds what searches that were timed did, on one index.
 struct Timed {
   Counts counts{};                ///< per query
   std::vector<double> passes_ns;  ///< time of one core per query, one entry per pass
@@ -70,7 +70,7 @@ struct TrialResult {
   double whole_ns() const { return at_target.ns() + cache_ns; }
 };
 
-/// Searches of one small index.
+/// Runs searches of one small index.
 class Trial {
  public:
   virtual ~Trial() = default;

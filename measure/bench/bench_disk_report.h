@@ -7,7 +7,7 @@
 
 namespace farvec::measure {
 
-/// What is the same for all rows.
+/// Holds what is the same for all rows.
 struct DiskFacts {
   std::string path;   ///< the path that the user gave
   std::string model;  ///< the engine's description
@@ -17,8 +17,8 @@ struct DiskFacts {
   bool direct = true;
 };
 
-/// One combination: our passes, and fio's passes in the same order when there is fio. A depth is
-/// point.inflight.
+/// Holds one combination: our passes, and fio's passes in the same order when there is fio. A depth
+/// is point.inflight.
 struct DiskRow {
   BenchPoint point;
   BenchSamples farvec;

@@ -11,14 +11,14 @@
 
 namespace farvec::measure {
 
-/// One combination and the lines per second of its passes.
+/// Holds one combination and the lines per second of its passes.
 struct MemoryRow {
   MemoryPoint point;
   double huge_share = 0;  ///< share of the memory that was read which is in huge pages
   std::vector<double> lines_per_s = {};
 };
 
-/// What a user may vary. points() is the full product, with lines in flight varying fastest;
+/// Holds what a user may vary. points() is the full product, with lines in flight varying fastest;
 /// `sequential` has none to vary.
 struct MemoryAxes {
   std::vector<Pages> pages;
@@ -38,7 +38,7 @@ void print_memory_row(const MemoryRow& row);
 /// Prints latency, the most lines and bandwidth for every kind of pages and number of threads.
 void print_memory_summary(std::span<const MemoryRow> rows);
 
-/// What all rows share.
+/// Holds what all rows share.
 struct MemoryFacts {
   Machine machine;
   std::size_t set_bytes = 0;

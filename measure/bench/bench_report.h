@@ -11,7 +11,7 @@
 
 namespace farvec::measure {
 
-/// One combination.
+/// Describes one combination.
 struct BenchPoint {
   std::size_t tier = 0;  ///< number in the list of tiers
   std::uint32_t threads = 1;
@@ -25,8 +25,8 @@ struct BenchPoint {
                           ///< reads
 };
 
-/// Everything a user may vary. points() is the full product without repetitions. The tier varies
-/// fastest, so that tiers are measured next to each other in every pass.
+/// Holds everything a user may vary. points() is the full product without repetitions. The tier
+/// varies fastest, so that tiers are measured next to each other in every pass.
 struct BenchAxes {
   std::size_t tiers = 1;
   std::vector<std::uint32_t> threads;
@@ -39,7 +39,7 @@ struct BenchAxes {
   std::vector<BenchPoint> points() const;
 };
 
-/// Passes of one point.
+/// Holds what the passes of one point measured.
 struct BenchSamples {
   std::vector<double> reads_per_s;
   std::vector<double> gb_per_s;  ///< 10^9 bytes

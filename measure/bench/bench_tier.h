@@ -13,7 +13,7 @@
 
 namespace farvec::measure {
 
-/// Memory of this process. What its bytes are does not matter to a caller.
+/// Is memory of this process for reads. What its bytes are does not matter to a caller.
 class BenchMemory final : public tiers::RecordMemory {
  public:
   explicit BenchMemory(std::uint64_t bytes) : bytes_(bytes) {}
@@ -32,7 +32,8 @@ class BenchMemory final : public tiers::RecordMemory {
   tiers::RegionSetPointer shared_;
 };
 
-/// One thread's endpoint, with the memory that it reads into. The endpoint is destroyed first.
+/// Holds one thread's endpoint, with the memory that it reads into. The endpoint is destroyed
+/// first.
 struct BenchLane {
   HugeBuffer destinations;
   std::unique_ptr<transport::Endpoint> endpoint;
@@ -49,7 +50,7 @@ class BenchTier {
   void open_lanes(std::uint32_t count, std::size_t destination_bytes);
   std::vector<BenchLane>& lanes() { return lanes_; }
 
-  /// An endpoint for questions about limits and sizes, with which no reads are done.
+  /// Returns an endpoint for questions about limits and sizes, with which no reads are done.
   const transport::Endpoint& probe() const { return *probe_; }
   std::string name() const { return spec_->name(); }
   /// Returns how many reads a second of such a load a modelled device serves for point.threads
@@ -58,7 +59,7 @@ class BenchTier {
   /// While the result lives, only `reading` of the lanes have a part of a modelled device: the
   /// others, and probe(), have none.
   transport::IdleReaders idle_but(std::uint32_t reading) const;
-  /// Whether tuning() changes anything.
+  /// Returns true when tuning() changes anything.
   bool is_tuned() const { return spec_->read_path().kind == tiers::ReadPathKind::verbs; }
   const transport::VerbsTuning& tuning() const { return tuning_; }
 

@@ -72,7 +72,7 @@ transport::LoadShape DiskLoad::shape_of(const BenchPoint& point) const {
           .most_outstanding = point.most_outstanding};
 }
 
-/// Options for an engine that copies a payload that is not of whole blocks.
+/// Returns options for an engine that copies a payload that is not of whole blocks.
 transport::DiskEndpointOptions DiskLoad::endpoint_options(const BenchPoint& point) const {
   const bool whole = point.payload_bytes % file().block_bytes() == 0;
   return {.max_read_bytes = disk::kMaxDiskRequestBytes,

@@ -20,14 +20,14 @@ namespace farvec::measure {
 /// has to be larger than what a disk keeps in memory of its own: drives have up to 1 GiB.
 inline constexpr std::uint64_t kDefaultTestBytes = std::uint64_t{1} << 30;
 
-/// What is to be read.
+/// Says what is to be read.
 struct DiskTarget {
   std::string path;  ///< a file or block device, which is only read, or a folder
   std::uint64_t bytes = kDefaultTestBytes;  ///< size of the file that is made in a folder
   bool quiet = false;                       ///< whether to write nothing about that file to stderr
 };
 
-/// One measurement.
+/// Holds the result of one measurement.
 struct DiskLoadResult {
   std::vector<transport::LoadCounts> threads;
   /// Processor time that the kernel took for each read, of the threads that read, without what
@@ -55,7 +55,7 @@ class DiskLoad {
 
   const disk::DiskFile& file() const { return *files_.front(); }
   std::shared_ptr<const disk::DiskFile> shared_file() const { return files_.front(); }
-  /// The engine's description.
+  /// Returns the engine's description.
   const std::string& model() const { return model_; }
 
  private:

@@ -18,7 +18,7 @@ struct FioJob {
   double run_ms = 1000;
 };
 
-/// What fio measured, over all threads together.
+/// Holds what fio measured, over all threads together.
 struct FioResult {
   double reads_per_s = 0;
   double mean_us = 0;

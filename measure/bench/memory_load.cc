@@ -36,7 +36,7 @@ void follow_by(std::vector<const std::byte*>& chains, std::uint64_t steps) {
   }
 }
 
-/// One thread's part of a measurement.
+/// Does one thread's part of a measurement.
 class Walker {
  public:
   Walker(const WorkingSet& set, const MemoryPoint& point, std::size_t thread,

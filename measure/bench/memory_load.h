@@ -11,7 +11,7 @@
 
 namespace farvec::measure {
 
-/// The ways to ask for lines.
+/// Names the ways to ask for lines.
 enum class Ask : std::uint8_t {
   load,        ///< one load of each line; the next load of the chain waits for it
   first,       ///< prefetched into the first-level cache, then loaded
@@ -19,7 +19,7 @@ enum class Ask : std::uint8_t {
   sequential,  ///< loads in the order of addresses: the best that the memory can do
 };
 
-/// "load", "l1", "l2", "sequential".
+/// Returns "load", "l1", "l2" or "sequential".
 std::string_view to_string(Ask ask);
 /// Throws an Error that names the accepted words.
 Ask parse_ask(std::string_view text);

@@ -6,8 +6,8 @@
 
 namespace farvec::measure {
 
-/// A file full of random bytes and without a name: it is gone when this is destroyed or the process
-/// ends, however it ends.
+/// Holds a file full of random bytes and without a name: it is gone when this is destroyed or the
+/// process ends, however it ends.
 class TestFile {
  public:
   /// Says on stderr what it is going to write and where, then writes it with progress, past the

@@ -10,8 +10,8 @@
 
 namespace farvec::measure {
 
-/// A permutation of count() lines that looks random: neighbours in it are far apart, with no stride
-/// that a prefetcher could learn. It is the same on every machine.
+/// Gives a permutation of count() lines that looks random: neighbours in it are far apart, with no
+/// stride that a prefetcher could learn. It is the same on every machine.
 class LineOrder {
  public:
   /// Orders as many lines as `bytes` hold, rounded down to a power of two. Throws Error for less
@@ -39,7 +39,7 @@ class LineOrder {
 
 enum class Pages : std::uint8_t { small, huge };
 
-/// "4k", "huge".
+/// Returns "4k" or "huge".
 std::string_view to_string(Pages pages);
 /// Throws an Error that names the accepted words.
 Pages parse_pages(std::string_view text);
@@ -49,9 +49,9 @@ struct Unmap {
   void operator()(std::byte* start) const;
 };
 
-/// Lines that form one ring. Each holds the address of the next in a LineOrder's order, so a line
-/// cannot be asked for before the line before it has come. The memory is resident from construction
-/// on.
+/// Holds lines that form one ring. Each holds the address of the next in a LineOrder's order, so a
+/// line cannot be asked for before the line before it has come. The memory is resident from
+/// construction on.
 class WorkingSet {
  public:
   /// Throws Error where LineOrder does, SystemError when there is no memory.
@@ -65,7 +65,8 @@ class WorkingSet {
   const std::byte* line(std::uint64_t place) const {
     return data_ + order_.at(place) * kCacheLineBytes;
   }
-  /// The share of its memory that is in huge pages, which the kernel reports: it may refuse them.
+  /// Returns the share of its memory that is in huge pages, which the kernel reports: it may refuse
+  /// them.
   double huge_share() const { return huge_share_; }
 
   /// Returns the line whose address `line` holds.

@@ -20,7 +20,7 @@ void print_header(std::span<const Column> columns);
 void print_row(std::span<const Column> columns, const std::vector<std::string>& cells,
                const std::string& remark = "");
 
-/// What several passes measured. Everything is 0 when there were none.
+/// Summarises what several passes measured. Everything is 0 when there were none.
 struct Summary {
   explicit Summary(const std::vector<double>& values);
 

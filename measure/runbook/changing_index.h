@@ -13,7 +13,7 @@
 
 namespace farvec::measure {
 
-/// Bytes that were read and written since the index was made.
+/// Counts the bytes that were read and written since the index was made.
 struct DiskBytes {
   std::uint64_t read = 0;
   std::uint64_t written = 0;  ///< pages and log

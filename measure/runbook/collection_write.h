@@ -8,7 +8,7 @@
 
 namespace farvec::measure {
 
-/// How a command changes a collection.
+/// Says how a command changes a collection.
 struct CollectionWrite {
   std::string durability = "commit";
   unsigned build_threads = 0;  ///< threads that build, and as many that merge

@@ -13,7 +13,7 @@ namespace farvec::measure {
 
 enum class StepKind : std::uint8_t { insert, erase, replace, search };
 
-/// "insert", "delete", "replace", "search".
+/// Returns "insert", "delete", "replace" or "search".
 std::string_view to_string(StepKind kind);
 
 struct RunbookStep {

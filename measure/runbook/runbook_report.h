@@ -10,7 +10,7 @@
 
 namespace farvec::measure {
 
-/// What was run.
+/// Says what was run.
 struct RunbookFacts {
   std::string path;     ///< path of the runbook
   std::string dataset;  ///< the runbook's name for it

@@ -15,15 +15,15 @@
 
 namespace farvec::measure {
 
-/// What an index did that was built at once from what is live, and searched with the same queries:
-/// the bound.
+/// Says what an index did that was built at once from what is live, and searched with the same
+/// queries: the bound.
 struct RebuiltOutcome {
   double recall = 0;
   double build_seconds = 0;
   double searches_per_s = 0;
 };
 
-/// What one step did.
+/// Says what one step did.
 struct StepOutcome {
   RunbookStep step;
   std::uint64_t live = 0;        ///< vectors that are live after it

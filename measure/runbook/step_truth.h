@@ -11,7 +11,7 @@
 
 namespace farvec::measure {
 
-/// What the truth is computed from.
+/// Says what the truth is computed from.
 struct TruthInput {
   VectorView data;  ///< in the type that the files have
   VectorView queries;

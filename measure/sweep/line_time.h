@@ -10,9 +10,10 @@
 
 namespace farvec::measure {
 
-/// The time for a line, which is given, or measured with line_ns() of measure/bench/memory_load.h:
-/// random lines of memory in huge pages, of as many bytes as an index has, and at most of half of
-/// default_set_bytes() (eight times the third-level cache on most machines).
+/// Knows the time for a line. It is given, or measured with line_ns() of
+/// measure/bench/memory_load.h: random lines of memory in huge pages, of as many bytes as an index
+/// has, and at most of half of default_set_bytes() (eight times the third-level cache on most
+/// machines).
 class LineTime {
  public:
   /// `given_ns` is the time of each core, alone or with others; 0: measure with `bytes` of memory.
@@ -25,7 +26,7 @@ class LineTime {
   /// Returns the nanoseconds for a line of one of `threads` busy cores; 0 when that was not
   /// measured or there is no memory to measure with.
   double ns(std::uint32_t threads) const;
-  /// "--line-ns" or "measured".
+  /// Returns "--line-ns" or "measured".
   const char* source() const { return given_ns_ > 0 ? "--line-ns" : "measured"; }
 
  private:

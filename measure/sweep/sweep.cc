@@ -54,7 +54,7 @@ dataset::VectorSet load_rows(const SweepQuestions& questions, const layout::Mani
   return search::fit_queries(questions.load_rows(manifest.metric), questions.queries, manifest);
 }
 
-/// What a sweep works with, opened and loaded once.
+/// Opens and loads once what a sweep works with.
 class Sweep {
  public:
   explicit Sweep(const SweepOptions& options)

@@ -17,7 +17,7 @@
 
 namespace farvec::measure {
 
-/// What is varied, and over what. Members for other kinds of index are ignored.
+/// Says what is varied, and over what. Members for other kinds of index are ignored.
 struct SweepOptions {
   std::string index;  ///< its directory
   SweepQuestions questions;

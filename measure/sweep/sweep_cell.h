@@ -15,7 +15,7 @@
 
 namespace farvec::measure {
 
-/// What the cells of a sweep search for.
+/// Says what the cells of a sweep search for.
 struct SweepQueries {
   VectorView rows = {};                    ///< measured
   std::vector<VectorView> warm_rows = {};  ///< rows of the same file that are not measured
@@ -30,7 +30,8 @@ struct SweepQueries {
   std::size_t warm_count() const;
 };
 
-/// A tier, or why it could not be opened. Hold it by a pointer: cells keep a reference to it.
+/// Holds a tier, or says why it could not be opened. Hold it by a pointer: cells keep a reference
+/// to it.
 struct SweepTier {
   tiers::TierSpecPointer spec;
   std::unique_ptr<tiers::IndexOnTier> open;
@@ -60,7 +61,7 @@ class SweepCell {
 
   /// Returns the seconds of a search, with all cores together, from a first short run of its own.
   double probe_seconds();
-  /// Whether a search finds what those before it have left in memory.
+  /// Returns true when a search finds what those before it have left in memory.
   bool pooled() const;
   double query_count() const { return static_cast<double>(queries_.rows.count); }
   /// Returns the number of searches, of the passes and before them, that do not end with the time

@@ -12,8 +12,8 @@ namespace farvec::measure {
 /// Says what becomes of a file that is there already.
 enum class ExistingFile { refuse, overwrite, resume };
 
-/// The file of a sweep's rows. A row is in the file when append() has returned, whatever happens
-/// afterwards. Without a path there is no file, and rows are only kept in memory.
+/// Writes the file of a sweep's rows. A row is in the file when append() has returned, whatever
+/// happens afterwards. Without a path there is no file, and rows are only kept in memory.
 class SweepFile {
  public:
   /// Opens the file, or makes it; a file that was made and has no row in the end is removed. Only a
@@ -26,8 +26,8 @@ class SweepFile {
   SweepFile(const SweepFile&) = delete;
   SweepFile& operator=(const SweepFile&) = delete;
 
-  /// Whether there is a row with all these values that has no "error". A value that the row lacks
-  /// is null.
+  /// Returns true when there is a row with all these values that has no "error". A value that the
+  /// row lacks is null.
   bool has(const nlohmann::ordered_json& parameters) const;
   /// Returns where the rows are and how to go on when the sweep was ended: " and in 'a'; --resume
   /// measures the others".
@@ -51,7 +51,7 @@ class SweepFile {
   std::vector<nlohmann::ordered_json> rows_;
 };
 
-/// Where the rows of a sweep go.
+/// Says where the rows of a sweep go.
 struct SweepFiles {
   std::string json;  ///< file of the rows, written as they are measured; empty: none
   std::string html;  ///< page of all rows, written at the end; empty: none

@@ -10,7 +10,7 @@
 
 namespace farvec::measure {
 
-/// One combination.
+/// Describes one combination.
 struct SweepPoint {
   std::size_t group = 0;  ///< the same for points that differ in their tier alone
   std::size_t tier = 0;   ///< number in the list of tiers
@@ -23,8 +23,8 @@ struct SweepPoint {
   search::DiskChoice disk;  ///< the choice for tier ssd
 };
 
-/// Everything a user may vary. points() is the full product. The tier varies fastest: the tiers of
-/// a group are measured in turn, pass by pass.
+/// Holds everything a user may vary. points() is the full product. The tier varies fastest: the
+/// tiers of a group are measured in turn, pass by pass.
 struct SweepAxes {
   std::size_t tiers = 1;
   std::vector<std::uint32_t> threads;
@@ -36,7 +36,7 @@ struct SweepAxes {
   std::vector<SweepPoint> points() const;
 };
 
-/// What was measured of one point.
+/// Holds what was measured of one point.
 struct SweepSamples {
   std::vector<double> qps;
   std::vector<double> processor_us;  ///< time of the searching threads, per query

@@ -11,7 +11,7 @@ namespace farvec::measure {
 
 class SweepCell;
 
-/// The seconds of every cell, forecast from short runs of some of them.
+/// Holds the seconds of every cell, forecast from short runs of some of them.
 struct SweepForecast {
   std::vector<double> cell_seconds;
 

@@ -12,7 +12,7 @@
 
 namespace farvec::measure {
 
-/// What all rows of a sweep share.
+/// Holds what all rows of a sweep share.
 struct ReportContext {
   const layout::Manifest& manifest;
   std::string index;

@@ -14,7 +14,7 @@
 
 namespace farvec::measure {
 
-/// How a sweep runs.
+/// Says how a sweep runs.
 struct SweepManner {
   bool quiet = false;  ///< whether nothing is written to stderr
   bool table = true;   ///< whether rows are printed on stdout as they come

@@ -40,7 +40,7 @@ LinkTime link_time(const QueryWork& work, const AdviceDevice& device) {
   return time;
 }
 
-/// The number of searches that together keep a measured disk's depth of reads in flight.
+/// Returns the number of searches that together keep a measured disk's depth of reads in flight.
 double slots_for_depth(const QueryWork& work, const AdviceDevice& device) {
   const double each = work.reads_per_wait();
   return device.is_measured() && each > 0 ? device.depth / each : 0;
@@ -60,7 +60,7 @@ std::uint32_t slots_for(const QueryWork& work, const AdviceDevice& device, doubl
                   std::bit_floor(std::max(work.most_slots, 1u)));
 }
 
-/// How long one search waits that has core and device for itself.
+/// Returns how long one search waits that has core and device for itself.
 double wait_ns(const QueryWork& work, const AdviceDevice& device) {
   return work.waits * device.model.latency_us * 1e3 + link_time(work, device).occupied_ns;
 }

@@ -10,7 +10,7 @@
 
 namespace farvec::measure {
 
-/// Reads of one kind: how many there are per query, and their bytes together.
+/// Says how many reads of one kind there are per query, and how many bytes they have together.
 struct ReadKind {
   double reads = 0;
   double bytes = 0;
@@ -21,7 +21,7 @@ struct ReadKind {
 inline constexpr std::uint32_t kLeastSlots = 8;
 inline constexpr std::uint32_t kMostSlots = 256;
 
-/// What one query does, on average.
+/// Says what one query does, on average.
 struct QueryWork {
   /// Records of a graph; or groups, lists and strays of clusters. The kinds differ in size.
   std::array<ReadKind, 3> kinds;
@@ -33,14 +33,14 @@ struct QueryWork {
 
   double reads() const;
   double bytes() const;
-  /// What one search has in flight while it waits.
+  /// Returns the reads that one search has in flight while it waits.
   double reads_per_wait() const { return waits > 0 ? reads() / waits : reads(); }
 };
 
-/// What keeps the throughput from being higher.
+/// Says what keeps the throughput from being higher.
 enum class Bound : std::uint8_t { computation, bandwidth, request_rate, latency };
 
-/// "computation", "bandwidth", "request rate", "latency".
+/// Returns "computation", "bandwidth", "request rate" or "latency".
 std::string_view to_string(Bound bound);
 
 struct Prediction {

@@ -12,7 +12,7 @@
 
 namespace farvec::measure {
 
-/// What reads of one size cost on a disk that was measured, in the median pass.
+/// Says what reads of one size cost on a disk that was measured, in the median pass.
 struct ReadCost {
   double bytes = 0;
   double occupied_ns = 0;  ///< time for which each occupies the disk, with as many in flight as
@@ -22,7 +22,7 @@ struct ReadCost {
   double slowest = 1;
 };
 
-/// What reads of each size cost when `reads` of them go out, and are waited for, together.
+/// Says what reads of each size cost when `reads` of them go out, and are waited for, together.
 struct TogetherCosts {
   double reads = 1;
   std::vector<ReadCost> sizes;  ///< ascending
@@ -31,13 +31,13 @@ struct TogetherCosts {
 /// Names one of the passes.
 enum class Pace : std::uint8_t { median, fastest, slowest };
 
-/// The share of the disk's best rate that `depth` reads in flight bring.
+/// Says which share of the disk's best rate `depth` reads in flight bring.
 struct DepthShare {
   double depth = 1;  ///< reads in flight of each core
   double share = 1;
 };
 
-/// A device in the terms of a model. For a disk it also has what was measured.
+/// Describes a device in the terms of a model. For a disk it also has what was measured.
 struct AdviceDevice {
   transport::DeviceModel model;
   std::vector<ReadCost> measured;   ///< ascending sizes; none: a model
@@ -51,7 +51,7 @@ struct AdviceDevice {
   std::shared_ptr<const disk::DiskFile> file = nullptr;  ///< the file that was read; null: a model
 
   bool is_measured() const { return !measured.empty(); }
-  /// Whether it is read in sectors; an index on it may be in slotted pages.
+  /// Returns true for a device that is read in sectors; an index on it may be in slotted pages.
   bool is_disk() const { return is_measured() || model.block_bytes >= 512; }
   /// Returns for how many nanoseconds a read of `bytes` occupies the device when `reads` of them
   /// are waited for together. It interpolates linearly over sizes, and over the logarithm of the
@@ -70,11 +70,11 @@ struct AdviceDevice {
   AdviceDevice at(Pace pace) const;
 };
 
-/// "rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks (a model)"; "ssd:/data: 92 us, 1.9 GB/s,
-/// 0.11 M reads/s, 512 B blocks (measured here)".
+/// Returns text like "rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks (a model)" or "ssd:/data:
+/// 92 us, 1.9 GB/s, 0.11 M reads/s, 512 B blocks (measured here)".
 std::string to_string(const AdviceDevice& device);
 
-/// A device that a command line names, and that is not measured yet.
+/// Names a device in the terms of a command line; it is not measured yet.
 struct DeviceChoice {
   transport::DeviceModel model;
   std::string disk;  ///< path of a disk that is to be measured; empty: a model

@@ -12,7 +12,7 @@
 
 namespace farvec::measure {
 
-/// Reads of one size in one way, and the time that they took in each pass.
+/// Holds the time that reads of one size, in one way, took in each pass.
 struct DiskSeries {
   BenchPoint point;
   double bytes = 0;  ///< bytes that the disk brings for each read
@@ -49,7 +49,7 @@ class MeasuredDisk {
     double mean_us = 0;
     double kernel_ns = 0;
   };
-  /// All sizes of one way to read.
+  /// The series of all sizes for one way to read.
   struct Way {
     std::uint32_t together = 1;
     std::vector<DiskSeries> sizes;

@@ -42,7 +42,7 @@ class ClosedLoop : LoadLoop {
 
   /// Asks one query and returns how long to wait before the next one.
   std::chrono::milliseconds ask() {
-    // Relaxed: only that each gets another number matters.
+    // The order is relaxed: only that each gets another number matters.
     const auto request = queries_.request(next_.fetch_add(1, std::memory_order_relaxed));
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + plan_.deadline);

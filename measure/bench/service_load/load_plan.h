@@ -10,7 +10,7 @@
 
 namespace farvec::measure {
 
-/// Requests of one query each, in the order of a file, again and again.
+/// Makes requests of one query each, in the order of a file, again and again.
 class QueryRing {
  public:
   QueryRing(dataset::VectorSet queries, const search::AskedSearch& parameters)

@@ -9,13 +9,13 @@
 
 namespace farvec::measure {
 
-/// One load that was offered.
+/// Describes one load that was offered.
 struct LoadPoint {
   double rate = 0;            ///< queries a second of an open loop; 0: a closed one
   std::uint32_t clients = 0;  ///< clients of a closed loop
 };
 
-/// What all loads of one run have in common.
+/// Holds what all loads of one run have in common.
 struct LoadFacts {
   std::string host;
   std::string address;

@@ -12,8 +12,8 @@
 
 namespace farvec::measure {
 
-/// What is varied, and over what. Points that differ only in their word of `searches` are measured
-/// in turn.
+/// Says what is varied, and over what. Points that differ only in their word of `searches` are
+/// measured in turn.
 struct HnswSweep {
   std::string index;
   SweepQuestions questions;
