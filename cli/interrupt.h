@@ -22,7 +22,7 @@ class InterruptGuard {
   struct sigaction before_term_;
 };
 
-/// Whether a signal has come. Any thread may call it.
+/// Returns true once a signal has come. Any thread may call it.
 bool interrupted();
 
 /// Sleeps until `time`, or until interrupted() is true, and then returns false.

@@ -61,7 +61,8 @@ bool is_disk(const measure::DeviceChoice& choice) {
   return !choice.disk.empty() || measure::AdviceDevice{choice.model, {}, 1, {}}.is_disk();
 }
 
-/// Whether it names a folder, or nothing that exists: opening the disk then says what is wrong.
+/// Returns true when it names a folder, or nothing that exists: opening the disk then says what is
+/// wrong.
 bool is_folder(const measure::DeviceChoice& choice) {
   namespace fs = std::filesystem;
   std::error_code ignored;

@@ -7,10 +7,10 @@
 
 namespace farvec::cli {
 
-/// A new folder below `parent` that is removed, with all that is in it, together with this object.
-/// It is also removed when SIGINT, SIGTERM or SIGHUP ends the process, which then ends by that
-/// signal, like a process without this. Make it before every other thread, so that all of them
-/// leave these signals to it. At most one exists at a time.
+/// Makes a new folder below `parent` and removes it, with all that is in it, together with this
+/// object. The folder is also removed when SIGINT, SIGTERM or SIGHUP ends the process, which then
+/// ends by that signal, like a process without this. Make it before every other thread, so that all
+/// of them leave these signals to it. At most one exists at a time.
 class ScratchFolder {
  public:
   /// Throws Error.

@@ -71,7 +71,7 @@ void insert(const InsertArguments& arguments) {
   change.report("inserted", receipt);
 }
 
-/// Ids that are to be deleted, from a file or a range. A range may be longer than memory.
+/// Hands out ids that are to be deleted, from a file or a range. A range may be longer than memory.
 class IdsToDelete {
  public:
   explicit IdsToDelete(const DeleteArguments& arguments) {

@@ -18,7 +18,7 @@
 
 namespace farvec::cli {
 
-/// A collection that a command changes. One thread uses it. Members that throw throw an Error that
+/// Changes a collection for a command. One thread uses it. Members that throw throw an Error that
 /// says what was wrong and where.
 class ChangedCollection {
  public:

@@ -30,7 +30,7 @@ void check_change_options(const Command& command, const ChangeArguments& argumen
 /// the Error that this throws also tells how many changes went in before.
 changes::Receipt receipt_of(const std::function<void(changes::Receipt&)>& change);
 
-/// A collection that is being changed, and the report afterwards.
+/// Opens the collection that a command changes, and reports what became of it.
 class Change {
  public:
   /// Borrows the arguments, which must outlive it.

@@ -16,7 +16,7 @@ namespace farvec::cli {
 
 void add_write_options(Command& command, measure::CollectionWrite& write);
 
-/// What the segments of a new collection are made with.
+/// Says what the segments of a new collection are made with.
 struct CollectionShape {
   std::string metric;
   std::string type;

@@ -13,7 +13,7 @@
 
 namespace farvec::cli {
 
-/// The place of a collection in the words of the command line.
+/// Holds the place of a collection in the words of the command line.
 struct CollectionPlace {
   std::string collection;  ///< a folder, or nodes:NAME
   collection::NodeArguments nodes;
@@ -23,7 +23,7 @@ struct CollectionPlace {
 /// itself.
 Option add_place_options(Command& command, CollectionPlace& place);
 
-/// What readers and followers are made from.
+/// Holds what readers and followers are made from.
 struct OpenedPlace {
   std::shared_ptr<collection::CollectionSource> source;
   collection::SegmentAccess access;

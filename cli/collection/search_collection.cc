@@ -89,7 +89,7 @@ std::vector<search::SearchChoice> choices_of(const SearchArguments& arguments,
   return choices;
 }
 
-/// Queries in stored form, and the collection that they are searched in.
+/// Searches a collection with queries, which it holds in stored form, and measures that.
 class Measurement {
  public:
   /// Prepares for measure() of `choices` choices.

@@ -10,7 +10,7 @@
 
 namespace farvec::cli {
 
-/// The directory of a device or file, or why it has none.
+/// Holds the opened store of a device or file, or says why there is none.
 struct DeviceContents {
   std::shared_ptr<device::DeviceStore> store;  ///< open to read; null: `problem` says why
   std::string problem;

@@ -37,7 +37,8 @@ struct ChangeArguments {
   bool json = false;
 };
 
-/// A graph that is being changed, what its store had counted before, and the report afterwards.
+/// Opens a graph that is to be changed, notes what its store has counted before, and reports
+/// afterwards.
 class Change {
  public:
   explicit Change(const ChangeArguments& arguments)

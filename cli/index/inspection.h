@@ -13,7 +13,7 @@
 
 namespace farvec::cli {
 
-/// What was found in an index besides what every index has. The index must outlive it.
+/// Shows what was found in an index besides what every index has. The index must outlive it.
 class Inspection {
  public:
   virtual ~Inspection() = default;

@@ -43,7 +43,7 @@ class Questions {
 /// How often a node is asked when its answers are of two indexes, which happens around a switch.
 constexpr int kMostAsked = 5;
 
-/// Whether the counters are of the index that is described.
+/// Returns true when the counters are of the index that is described.
 bool agree(const ComputeNodeAnswers& answers) {
   const auto& [describe, stats, collection] = answers;
   return describe.attached() == stats.attached() && describe.generation() == stats.generation();

@@ -14,7 +14,8 @@ namespace farvec::cli {
 
 using NodeAnswers = std::variant<ComputeNodeAnswers, MemoryNodeAnswers>;
 
-/// A compute node or a memory node, with one connection that is kept as long as the node answers.
+/// Asks one compute node or memory node, over a connection that is kept as long as the node
+/// answers.
 class AskedNode {
  public:
   /// `tls` may be null. The constructor does not connect; ask() does.

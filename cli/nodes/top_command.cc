@@ -35,7 +35,7 @@ struct TopArguments {
   bool json = false;
 };
 
-/// A node at one moment.
+/// What one look at a node saw.
 struct Sight {
   Ticks at = 0;
   std::optional<NodeAnswers> answers;

@@ -87,7 +87,7 @@ std::string narrow_lines(const Json& node, std::size_t columns) {
 }  // namespace
 
 std::size_t top_table_width() {
-  return table_header().size() - 1;  // without the end of the line
+  return table_header().size() - 1;  // the end of the line does not count
 }
 
 std::string top_view(const std::vector<Json>& nodes, std::size_t columns) {

@@ -49,7 +49,8 @@ struct RunbookArguments {
   bool keep = false;
 };
 
-/// The folder of the index. The run makes it, and the destructor removes it unless it is to stay.
+/// Owns the folder of the index. The run makes it, and the destructor removes it unless it is to
+/// stay.
 class IndexFolder {
  public:
   IndexFolder(std::string path, bool keep) : path_(std::move(path)), keep_(keep) {

@@ -17,7 +17,7 @@ namespace {
 using search::kPageOptions;
 using tiers::TierTraits;
 
-/// Whether one of the tiers has the trait.
+/// Returns true when one of the tiers has the trait.
 bool any_of(const SearchTarget& target, bool tiers::TierTraits::*trait) {
   return std::any_of(target.tiers.begin(), target.tiers.end(),
                      [&](const auto& tier) { return tier->traits().*trait; });
@@ -32,8 +32,8 @@ std::string tier_names(const SearchTarget& target) {
   return names;
 }
 
-/// Options for calls to a compute node. An index that is searched in this process takes none of
-/// them.
+/// Returns the options for calls to a compute node. An index that is searched in this process takes
+/// none of them.
 std::vector<OptionRule> node_rules() {
   return {{"--retries", false, "--connect, not --index"},
           {"--deadline-ms", false, "--connect, not --index"}};

@@ -11,7 +11,7 @@
 
 namespace farvec::cli {
 
-/// What is to be searched in this process. Nothing of it needs to be loaded.
+/// Says what is to be searched in this process. Nothing of it needs to be loaded.
 struct SearchTarget {
   const layout::Manifest& manifest;
   std::string index;  ///< its directory, for messages
