@@ -68,7 +68,7 @@ CHECKED = [
 ROOMS_CHECKED = ["base", "graph", "search", "layout", "transport", "quantization", "distance",
                  "coroutines", "disk", "wal", "cluster", "dataset", "device", "rpc", "indexing",
                  "tiers", "memory_node", "changes", "client", "collection", "compute_node",
-                 "ssd_baseline", "python"]
+                 "ssd_baseline", "python", "measure", "cli"]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
 
