@@ -25,7 +25,7 @@ class InterruptGuard {
 /// Returns true once a signal has come. Any thread may call it.
 bool interrupted();
 
-/// Sleeps until `time`, or until interrupted() is true, and then returns false.
+/// Sleeps until `time` and returns true; returns false as soon as interrupted() is true.
 bool sleep_until(Ticks time);
 
 /// A command throws this when its work has stopped at an interrupt and it has reported what there

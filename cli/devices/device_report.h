@@ -26,7 +26,7 @@ std::string index_name(const layout::DeviceIndex& index);
 nlohmann::ordered_json to_json(const device::FoundDevice& found);
 nlohmann::ordered_json to_json(const DeviceContents& contents);
 
-/// Print the table: a row for each device, then a line for each index on it.
+/// These print the table: a row for each device, then a line for each index on it.
 void print_devices_header();
 void print_device(const device::FoundDevice& found);
 void print_contents(const DeviceContents& contents);

@@ -47,9 +47,7 @@ class LoadWatch {
     node_v1::DescribeResponse now;
     if (!stub_.Describe(&context, {}, &now).ok() || now.loaded_bytes() <= shown_) return;
     if (!progress_) {
-      if (now.loaded_bytes() == now.total_bytes())
-        return;  // these are the bytes of the load
-                 // before
+      if (now.loaded_bytes() == now.total_bytes()) return;  // bytes of the load before
       progress_.emplace(label_, now.total_bytes());
     }
     progress_->advance(now.loaded_bytes() - shown_);

@@ -137,9 +137,7 @@ void show(const TopArguments& arguments, const std::vector<Json>& nodes) {
   if (arguments.json) {
     for (const Json& node : nodes) fmt::print("{}\n", measure::json_text(node));
   } else {
-    if (isatty(STDOUT_FILENO) == 1)
-      fmt::print("\x1b[H\x1b[2J");  // clears the screen and begins in
-                                    // its corner
+    if (isatty(STDOUT_FILENO) == 1) fmt::print("\x1b[H\x1b[2J");  // clears the screen
     fmt::print("{}", top_view(nodes, terminal_columns()));
   }
   std::fflush(stdout);

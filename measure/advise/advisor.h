@@ -25,7 +25,7 @@ struct AdviceOptions {
   double recall = 0.95;
   std::uint32_t k = 10;
   std::uint32_t threads = 1;  ///< cores that search
-  std::uint64_t sample = 0;   ///< rows of the largest sample; 0: default_sample() says
+  std::uint64_t sample = 0;   ///< rows of the largest sample; 0: default_sample() decides
   double most_minutes = 10;   ///< for building and counting; a larger sample is cut to fit
   std::uint64_t most_queries = 1000;
   std::uint64_t seed = 1;

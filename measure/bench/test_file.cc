@@ -88,9 +88,7 @@ void TestFile::fill(std::uint64_t bytes, bool quiet) {
       store_unaligned(chunk.data() + at, random.next());
     }
     const std::size_t count = std::min<std::uint64_t>(kChunkBytes, bytes - done);
-    if (count < kChunkBytes)
-      (void)fcntl(descriptor_, F_SETFL, flags);  // the rest may not be whole
-                                                 // blocks
+    if (count < kChunkBytes) (void)fcntl(descriptor_, F_SETFL, flags);  // maybe part of a block
     write_all(descriptor_, chunk.span().first(count));
     done += count;
     progress.advance(count);

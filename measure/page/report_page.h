@@ -1,4 +1,4 @@
-// Makes one page for a browser of the rows of sweeps, which needs no network.
+// Makes a page for a browser from the rows of sweeps. The page needs no network.
 #pragma once
 
 #include <nlohmann/json.hpp>

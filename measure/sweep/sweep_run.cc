@@ -104,9 +104,7 @@ void SweepRun::measure(Group group) {
     }
   }
   for (const auto& cell : group) cell->release();
-  if (!interrupted())
-    bound_by_computation(group);  // after an interruption cells differ in their
-                                  // number of passes
+  if (!interrupted()) bound_by_computation(group);  // else their numbers of passes differ
 }
 
 /// Bounds the rates by what the same search does on dram, where that is one of the tiers.

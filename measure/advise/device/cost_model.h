@@ -58,12 +58,12 @@ struct Prediction {
 };
 
 /// Predicts what `threads` cores that share the device do. A read occupies a modelled device for
-/// the time that transport::DeviceModel says, to which come the interruptions of long reads by
-/// short ones. It occupies a measured disk for the time that reads of its size took there when as
-/// many went out together. The slots are a power of two from kLeastSlots to kMostSlots: twice what
-/// the mean search needs, since searches differ in length. Where a measured disk binds, they are as
-/// many as keep the disk's depth of reads in flight. They are fewer where there is no memory for
-/// them.
+/// the time that transport::DeviceModel says, plus the interruptions of kinds of long reads by
+/// kinds of short ones. It occupies a measured disk for the time that reads of its size took there
+/// when as many went out together. The slots are a power of two from kLeastSlots to kMostSlots:
+/// twice what the mean search needs, since searches differ in length. Where a measured disk binds,
+/// they are as many as keep the disk's depth of reads in flight. They are fewer where there is no
+/// memory for them.
 Prediction predict(const QueryWork& work, const AdviceDevice& device, std::uint32_t threads);
 
 }  // namespace farvec::measure
