@@ -1,5 +1,4 @@
 // farvec sweep: recall, throughput and latency over every combination of parameters.
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
