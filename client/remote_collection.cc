@@ -184,6 +184,9 @@ void RemoteCollection::check(const VectorView& rows, std::span<const std::uint64
                       "rows of {} x {} do not fit a collection of {} x {}", rows.dimension,
                       to_string(rows.type), shape_.dimension, to_string(shape_.type));
   }
+  if (rows.count != ids.size()) {
+    throw Error("{} rows and {} ids: every row has one", rows.count, ids.size());
+  }
   // With the cosine every finite row has distances to others, which is what any metric asks for.
   if (const auto faulty = find_faulty_row(rows, shape_.metric.value_or(Metric::cosine))) {
     throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", faulty->row,

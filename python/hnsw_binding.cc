@@ -99,11 +99,22 @@ void close_hnsw(HnswHandle& handle) {
   open.reset();
 }
 
+/// The graph refuses them too; here the message names the argument.
+std::span<const std::uint64_t> node_ids(const Ids& given) {
+  for (const std::uint64_t id : given.values) {
+    if (id < kInvalidNode) continue;
+    throw_invalid("ids: {} is out of range: of a graph on pages they are below {}", id,
+                  kInvalidNode);
+  }
+  return given.all();
+}
+
 std::uint64_t insert_rows(const HnswHandle& handle, const AnyArray& ids, const AnyArray& vectors,
                           const std::string& order, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
   const Ids given(ids, "ids");
+  const auto nodes = node_ids(given);
   const Rows rows(vectors, "vectors", {.type = open->type(), .round_doubles = false});
   const VectorView& view = rows.view();
   rows.require_sound(open->metric());
@@ -112,7 +123,7 @@ std::uint64_t insert_rows(const HnswHandle& handle, const AnyArray& ids, const A
   }
   changes::Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    open->insert(view, given.all(), order, {seconds, interrupted}, receipt);
+    open->insert(view, nodes, order, {seconds, interrupted}, receipt);
   });
   return receipt.done;
 }
@@ -121,9 +132,10 @@ std::uint64_t mark_deleted(const HnswHandle& handle, const AnyArray& ids, double
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
   const Ids given(ids, "ids");
+  const auto nodes = node_ids(given);
   changes::Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    open->erase(given.all(), {seconds, interrupted}, receipt);
+    open->erase(nodes, {seconds, interrupted}, receipt);
   });
   return receipt.done;
 }
@@ -132,9 +144,10 @@ nb::tuple get_rows(const HnswHandle& handle, const AnyArray& ids, double deadlin
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
   const Ids given(ids, "ids");
+  const auto nodes = node_ids(given);
   changes::FoundRows rows;
   run_job([&](const Interruption& interrupted) {
-    rows = open->get(given.all(), {seconds, interrupted});
+    rows = open->get(nodes, {seconds, interrupted});
   });
   return to_tuple(std::move(rows), open->dimension(), open->type());
 }

@@ -1,6 +1,5 @@
 // The command `farvec sweep` measures recall, throughput and latency over every combination of
 // parameters.
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 
 #include "client/remote_collection.h"
 #include "client/remote_search.h"
@@ -109,6 +110,22 @@ TEST_F(LyingNode, DescribesAnIndexThatCannotBe) {
   searches_.describe.set_dimension(2);
   searches_.describe.set_metric(static_cast<v1::Metric>(99));
   EXPECT_THAT(message_of([&] { (void)search(); }), HasSubstr("metric 99"));
+}
+
+TEST_F(LyingNode, IsSentNoRowsThatItsCollectionCannotTake) {
+  const RemoteCollection collection = connect();
+  const auto said = [&](const VectorView& rows, const std::vector<std::uint64_t>& ids) {
+    return message_of([&] { collection.check(rows, ids); });
+  };
+  EXPECT_EQ(said(rows(), {7}), "");
+  EXPECT_THAT(said(rows(), {}), HasSubstr("1 rows and 0 ids"));
+  EXPECT_THAT(said(rows().part(0, 0), {7}), HasSubstr("0 rows and 1 ids"));
+  const std::array<float, 4> bad{1, 2, std::numeric_limits<float>::quiet_NaN(), 2};
+  const VectorView two = packed_view(bad.data(), 2, 2, ElementType::f32);
+  EXPECT_THAT(said(two, {7, 8}), HasSubstr("row 1 (id 8) holds NaN"));
+  EXPECT_THAT(said(packed_view(bad.data(), 1, 4, ElementType::f32), {7}),
+              HasSubstr("rows of 4 x f32 do not fit a collection of 2 x f32"));
+  EXPECT_THAT(said(packed_view(bad.data(), 0, 2, ElementType::f32), {}), "");
 }
 
 TEST_F(LyingNode, SaysOfItsCollectionWhatCannotBe) {
