@@ -138,6 +138,23 @@ nb::dict run_advisor(measure::AdviceOptions options,
   return to_dict(advice);
 }
 
+constexpr const char* kAdviseSignature =
+    "def advise(data: str | os.PathLike, queries: str | os.PathLike, device: str, *, "
+    "recall: float = 0.95, metric: str = 'l2', k: int = 10, threads: int = 1, "
+    "max_amplification: float | None = None, max_dram: float | None = None, "
+    "sample: int = 0, most_minutes: float = 10.0, most_queries: int = 1000, "
+    "queries_range: tuple[int, int] | None = None, "
+    "degree: int | collections.abc.Sequence[int] = (16, 32, 48), "
+    "cluster_rows: int | collections.abc.Sequence[int] = (50, 150), "
+    "replicas: int | collections.abc.Sequence[int] = (1, 4, 8), "
+    "layout: str | collections.abc.Sequence[str] | None = None, "
+    "graph_layout: str | collections.abc.Sequence[str] | None = None, "
+    "memory_budget: str | collections.abc.Sequence[str] = '20%', "
+    "bytes: int = 1073741824, disk_seconds: float = 10.0, width: int = 3, "
+    "list: int = 75, passes: int = 1, code_bits: int | None = None, seed: int = 1, "
+    "scratch: str | os.PathLike | None = None, progress: bool = False) -> "
+    "dict[str, typing.Any]";
+
 }  // namespace
 
 void bind_advise(nb::module_& module) {
@@ -197,23 +214,7 @@ void bind_advise(nb::module_& module) {
       "graph_layout"_a = nb::none(), "memory_budget"_a = "20%",
       "bytes"_a = measure::kDefaultTestBytes, "disk_seconds"_a = measure::kDefaultDiskSeconds,
       "width"_a = 3, "list"_a = 75, "passes"_a = 1, "code_bits"_a = nb::none(), "seed"_a = 1,
-      "scratch"_a = nb::none(), "progress"_a = false,
-      nb::sig("def advise(data: str | os.PathLike, queries: str | os.PathLike, device: str, *, "
-              "recall: float = 0.95, metric: str = 'l2', k: int = 10, threads: int = 1, "
-              "max_amplification: float | None = None, max_dram: float | None = None, "
-              "sample: int = 0, most_minutes: float = 10.0, most_queries: int = 1000, "
-              "queries_range: tuple[int, int] | None = None, "
-              "degree: int | collections.abc.Sequence[int] = (16, 32, 48), "
-              "cluster_rows: int | collections.abc.Sequence[int] = (50, 150), "
-              "replicas: int | collections.abc.Sequence[int] = (1, 4, 8), "
-              "layout: str | collections.abc.Sequence[str] | None = None, "
-              "graph_layout: str | collections.abc.Sequence[str] | None = None, "
-              "memory_budget: str | collections.abc.Sequence[str] = '20%', "
-              "bytes: int = 1073741824, disk_seconds: float = 10.0, width: int = 3, "
-              "list: int = 75, passes: int = 1, code_bits: int | None = None, seed: int = 1, "
-              "scratch: str | os.PathLike | None = None, progress: bool = False) -> "
-              "dict[str, typing.Any]"),
-      kAdviseDoc);
+      "scratch"_a = nb::none(), "progress"_a = false, nb::sig(kAdviseSignature), kAdviseDoc);
 }
 
 }  // namespace farvec::python

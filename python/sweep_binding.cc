@@ -189,6 +189,49 @@ nb::list run_sweep(measure::HnswSweep sweep, const measure::SweepFiles& files) {
   return to_list(std::move(rows));
 }
 
+/// Returns the sweep of a graph on pages, which looks at some of the options alone.
+measure::HnswSweep sweep_of_pages(measure::SweepOptions options,
+                                  const Several<NumberOrWord>& buffer, std::uint32_t min_complete) {
+  return {.index = options.index,
+          .questions = std::move(options.questions),
+          .buffers = measure::split_words(listed(buffer, "buffer")),
+          .lists = options.lists,
+          .slots = options.slots,
+          .threads = options.threads,
+          .min_complete = min_complete,
+          .k = options.k,
+          .passes = options.passes,
+          .range = options.range,
+          .manner = options.manner};
+}
+
+constexpr const char* kSweepSignature =
+    "def sweep(index: str | os.PathLike, queries: numpy.typing.ArrayLike | str | "
+    "os.PathLike, groundtruth: numpy.typing.ArrayLike | str | os.PathLike | "
+    "tuple[numpy.typing.ArrayLike, numpy.typing.ArrayLike | None], *, k: int = 10, "
+    "list: int | collections.abc.Sequence[int] = (20, 40, 80, 160), "
+    "width: int | collections.abc.Sequence[int] = 1, "
+    "probe: int | collections.abc.Sequence[int] = (1, 4, 16, 64), "
+    "dedup: bool | collections.abc.Sequence[bool] = True, "
+    "prune_ratio: float | None = None, merge_gap: int | None = None, "
+    "slots: int | str | collections.abc.Sequence[int | str] = 'auto', "
+    "threads: int | collections.abc.Sequence[int] = 1, "
+    "tier: str | collections.abc.Sequence[str] = 'dram', "
+    "cache_bytes: int | collections.abc.Sequence[int] = 0, "
+    "memory_budget: int | str | collections.abc.Sequence[int | str] | None = None, "
+    "search: str | collections.abc.Sequence[str] | None = None, "
+    "pool: str | collections.abc.Sequence[str] = 'record', "
+    "prefetch: bool | collections.abc.Sequence[bool] = True, "
+    "page_search: bool | collections.abc.Sequence[bool] = True, "
+    "rerank: int | str | collections.abc.Sequence[int | str] = 'auto', "
+    "buffer: int | str | collections.abc.Sequence[int | str] = ('10%', '50%'), "
+    "min_complete: int = 6, queries_range: tuple[int, int] | None = None, "
+    "passes: int = 5, pass_ms: float = 300.0, line_ns: float | None = None, "
+    "json: str | os.PathLike | None = None, html: str | os.PathLike | None = None, "
+    "resume: bool = False, overwrite: bool = False, tls_ca: str = '', "
+    "tls_certificate: str = '', tls_key: str = '', progress: bool = False) -> "
+    "list[dict[str, typing.Any]]";
+
 }  // namespace
 
 void bind_sweep(nb::module_& module) {
@@ -240,17 +283,8 @@ void bind_sweep(nb::module_& module) {
                                         .html = html ? html->string() : "",
                                         .existing = existing_file(resume, overwrite)};
         if (!paged::is_hnsw(options.index)) return run_sweep(std::move(options), files);
-        measure::HnswSweep sweep{.index = options.index,
-                                 .questions = std::move(options.questions),
-                                 .buffers = measure::split_words(listed(buffer, "buffer")),
-                                 .lists = options.lists,
-                                 .slots = options.slots,
-                                 .threads = options.threads,
-                                 .min_complete = within(min_complete, "min_complete", 1, kMost),
-                                 .k = options.k,
-                                 .passes = options.passes,
-                                 .range = options.range,
-                                 .manner = options.manner};
+        measure::HnswSweep sweep = sweep_of_pages(std::move(options), buffer,
+                                                  within(min_complete, "min_complete", 1, kMost));
         if (search) sweep.searches = all_of(*search, "search");
         return run_sweep(std::move(sweep), files);
       },
@@ -264,33 +298,7 @@ void bind_sweep(nb::module_& module) {
       "min_complete"_a = 6, "queries_range"_a = nb::none(), "passes"_a = 5, "pass_ms"_a = 300.0,
       "line_ns"_a = nb::none(), "json"_a = nb::none(), "html"_a = nb::none(), "resume"_a = false,
       "overwrite"_a = false, "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "",
-      "progress"_a = false,
-      nb::sig("def sweep(index: str | os.PathLike, queries: numpy.typing.ArrayLike | str | "
-              "os.PathLike, groundtruth: numpy.typing.ArrayLike | str | os.PathLike | "
-              "tuple[numpy.typing.ArrayLike, numpy.typing.ArrayLike | None], *, k: int = 10, "
-              "list: int | collections.abc.Sequence[int] = (20, 40, 80, 160), "
-              "width: int | collections.abc.Sequence[int] = 1, "
-              "probe: int | collections.abc.Sequence[int] = (1, 4, 16, 64), "
-              "dedup: bool | collections.abc.Sequence[bool] = True, "
-              "prune_ratio: float | None = None, merge_gap: int | None = None, "
-              "slots: int | str | collections.abc.Sequence[int | str] = 'auto', "
-              "threads: int | collections.abc.Sequence[int] = 1, "
-              "tier: str | collections.abc.Sequence[str] = 'dram', "
-              "cache_bytes: int | collections.abc.Sequence[int] = 0, "
-              "memory_budget: int | str | collections.abc.Sequence[int | str] | None = None, "
-              "search: str | collections.abc.Sequence[str] | None = None, "
-              "pool: str | collections.abc.Sequence[str] = 'record', "
-              "prefetch: bool | collections.abc.Sequence[bool] = True, "
-              "page_search: bool | collections.abc.Sequence[bool] = True, "
-              "rerank: int | str | collections.abc.Sequence[int | str] = 'auto', "
-              "buffer: int | str | collections.abc.Sequence[int | str] = ('10%', '50%'), "
-              "min_complete: int = 6, queries_range: tuple[int, int] | None = None, "
-              "passes: int = 5, pass_ms: float = 300.0, line_ns: float | None = None, "
-              "json: str | os.PathLike | None = None, html: str | os.PathLike | None = None, "
-              "resume: bool = False, overwrite: bool = False, tls_ca: str = '', "
-              "tls_certificate: str = '', tls_key: str = '', progress: bool = False) -> "
-              "list[dict[str, typing.Any]]"),
-      kSweepDoc);
+      "progress"_a = false, nb::sig(kSweepSignature), kSweepDoc);
 }
 
 }  // namespace farvec::python
