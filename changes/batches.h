@@ -26,7 +26,7 @@ struct Batches {
 template <typename Change>
 void in_batches(std::size_t count, std::size_t most, const Batches& batches, const Change& change) {
   for (std::size_t next = 0; next < count; next += most) {
-    if (batches.patience.interrupted && batches.patience.interrupted()) throw WorkInterrupted();
+    if (asked_to_end(batches.patience.interrupted)) throw WorkInterrupted();
     Patience patience = batches.patience;
     if (batches.batch_us < std::numeric_limits<double>::infinity()) {
       patience.until = std::min(patience.until, now_ticks() + us_to_ticks(batches.batch_us));

@@ -26,10 +26,6 @@ bool is_worth_another(grpc::StatusCode code) {
          code == grpc::StatusCode::DEADLINE_EXCEEDED;
 }
 
-bool is_over(const Interruption& interrupted) {
-  return interrupted && interrupted();
-}
-
 /// The numbers on the wire are the library's plus one.
 wire::ElementType to_wire(ElementType type) {
   return static_cast<wire::ElementType>(static_cast<int>(type) + 1);
@@ -88,7 +84,7 @@ grpc::Status RemoteCollection::call(Prepare prepare, const Request& request, con
   void* tag = nullptr;
   bool done = false;
   while (queue.AsyncNext(&tag, &done, Clock::now() + kLook) == grpc::CompletionQueue::TIMEOUT) {
-    if (is_over(wait.cancelled)) context.TryCancel();
+    if (asked_to_end(wait.cancelled)) context.TryCancel();
   }
   if (wait.retry_after != nullptr) *wait.retry_after = client::retry_after(context);
   return status;
@@ -108,7 +104,7 @@ grpc::Status RemoteCollection::attempt(Prepare prepare, const Request& request,
         call(prepare, request,
              {.deadline = attempts.deadline, .cancelled = cancelled, .retry_after = &node_asks},
              response);
-    const bool again = is_worth_another(status.error_code()) && !is_over(attempts.interrupted);
+    const bool again = is_worth_another(status.error_code()) && !asked_to_end(attempts.interrupted);
     const auto pause = again ? backoff.next(node_asks) : std::nullopt;
     if (!pause) return status;
     std::this_thread::sleep_for(*pause);
@@ -128,7 +124,7 @@ bool RemoteCollection::await_work(Prepare prepare, const Request& request, const
   for (;;) {
     const grpc::Status status = attempt(prepare, request, attempts, attempts.interrupted, response);
     if (status.ok()) return true;
-    if (is_over(attempts.interrupted)) return false;
+    if (asked_to_end(attempts.interrupted)) return false;
     if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) require_ok(status);
   }
 }

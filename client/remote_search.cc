@@ -99,7 +99,7 @@ RemoteResults search_node(v1::ComputeNode::Stub& stub, const RemoteSearchOptions
   RemoteResults results = empty_results(all, options.parameters.k, options.wide_ids);
   const std::size_t step = std::max<std::size_t>(1, options.queries_per_call);
   for (std::size_t begin = 0; begin < all; begin += step) {
-    if (options.interrupted && options.interrupted()) throw WorkInterrupted();
+    if (asked_to_end(options.interrupted)) throw WorkInterrupted();
     const std::size_t count = std::min(step, all - begin);
     const auto request = make_request(options, queries, begin, count);
     add_results(call(stub, request, options, random), begin, results);

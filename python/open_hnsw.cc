@@ -40,7 +40,7 @@ class OpenHnsw::Turn {
     const auto end =
         std::chrono::steady_clock::now() + std::chrono::duration<double>(patience.seconds);
     while (!turns_.try_acquire_for(kLook)) {
-      if (patience.interrupted && patience.interrupted()) throw WorkInterrupted();
+      if (asked_to_end(patience.interrupted)) throw WorkInterrupted();
       if (std::chrono::steady_clock::now() < end) continue;
       throw StatusError(StatusCode::deadline_exceeded,
                         "other calls had the graph for {} s: concurrency allows {} at once",

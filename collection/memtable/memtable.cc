@@ -119,7 +119,7 @@ void link_rest(Memtable& memtable, unsigned threads, const std::function<bool()>
   parallel_for(workers, 1, workers, [&](std::size_t, std::size_t, unsigned) {
     LinkScratch scratch;
     while (memtable.unlinked() > 0) {
-      if (interrupted && interrupted()) throw WorkInterrupted();
+      if (asked_to_end(interrupted)) throw WorkInterrupted();
       if (!memtable.link_next(scratch)) std::this_thread::sleep_for(kLinkLook);
     }
   });

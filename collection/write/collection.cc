@@ -152,7 +152,7 @@ nlohmann::ordered_json Collection::now() const {
 FoundRows Collection::get(std::span<const std::uint64_t> ids,
                           const changes::Patience& patience) const {
   const auto look = [&patience] {
-    if (patience.interrupted && patience.interrupted()) throw WorkInterrupted();
+    if (asked_to_end(patience.interrupted)) throw WorkInterrupted();
   };
   std::vector<std::optional<Contents::Place>> places;
   places.reserve(ids.size());

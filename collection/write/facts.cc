@@ -61,20 +61,16 @@ nlohmann::ordered_json view_json(const View& view) {
           {"dram_bytes", size.dram_bytes}};
 }
 
-nlohmann::ordered_json merge_json(const std::string& phase, const BuildProgress& merge) {
-  return {{"phase", phase},
-          {"segments", merge.segments},
-          {"rows", merge.rows},
-          {"rows_linked", merge.linked}};
-}
-
 nlohmann::ordered_json state_json(const View& view, const WriterState& state) {
   nlohmann::ordered_json json = view_json(view);
   json["log_bytes"] = state.log_bytes;
   json["segments_built"] = state.built;
   json["segments_merged"] = state.merged;
   if (state.merge.segments > 0) {
-    json["merge"] = merge_json(to_string(state.merge.phase), state.merge);
+    json["merge"] = {{"phase", to_string(state.merge.phase)},
+                     {"segments", state.merge.segments},
+                     {"rows", state.merge.rows},
+                     {"rows_linked", state.merge.linked}};
   }
   if (!state.failure.empty()) json["failure"] = state.failure;
   return json;

@@ -28,9 +28,6 @@ layout::CollectionManifest empty_manifest(const RowShape& rows,
 /// Return the types and options of a collection, and what it holds.
 nlohmann::ordered_json shape_json(const layout::CollectionManifest& manifest);
 nlohmann::ordered_json view_json(const View& view);
-/// Describes a merge that is under way. The phase is the text of to_string(), which another process
-/// may have sent.
-nlohmann::ordered_json merge_json(const std::string& phase, const BuildProgress& merge);
 /// Describes the view, and what only the writer knows.
 nlohmann::ordered_json state_json(const View& view, const WriterState& state);
 nlohmann::ordered_json recovery_json(const Recovery& recovery);

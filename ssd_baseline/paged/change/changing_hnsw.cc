@@ -131,7 +131,7 @@ bool ChangingHnsw::flush(const Interruption&) {
 
 bool ChangingHnsw::compact(const Interruption& give_up) {
   (void)crew({.interrupted = give_up}).vacuum();
-  return !give_up || !give_up();
+  return !asked_to_end(give_up);
 }
 
 nlohmann::ordered_json ChangingHnsw::now() const {
