@@ -35,28 +35,65 @@ bring_up_network() {
 # first_of FIELD: of the JSON that ndctl prints.
 first_of() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1; }
 
-# devdax PROVIDER: the device of the first namespace on this provider's bus, which is put into that
-# mode, or made in the bus's region. What the kernel knows of its pages lies in DRAM: on the device,
-# the default, two guests would write theirs over each other's. A call of ndctl takes a second here.
-devdax() {
-  local found device namespace
-  found="$(ndctl list -RN -b "$1")"
-  device="$(first_of chardev <<<"$found")"
-  if [ -z "$device" ]; then
-    namespace="$(grep -o '"dev":"namespace[^"]*"' <<<"$found" | first_of dev)"
-    device="$(ndctl create-namespace -m devdax --map mem -f ${namespace:+-e "$namespace"} \
-      -r "$(grep -o '"dev":"region[^"]*"' <<<"$found" | first_of dev)" | first_of chardev)"
-  fi
-  [ -n "$device" ] && echo "/dev/$device"
+# failed MESSAGE: ends the guest, and so its boot; the host shows what stands on the console.
+failed() {
+  echo "lab: $1"
+  exit 1
 }
+
+# await SECONDS COMMAND...: until the command succeeds, at most that long. The kernel brings devices up in
+# threads of its own, and a tool that makes one comes back before all of it is there.
+await() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    [ "$SECONDS" -lt "$end" ] || return 1
+    sleep 0.2
+  done
+}
+
+MEMORY_SECONDS=60
+
+# device_of PROVIDER: sets FOUND to what is on this provider's bus, and CHARACTER to the name of its
+# devdax device. It fails while there is none.
+device_of() {
+  FOUND="$(ndctl list -RN -b "$1")"
+  CHARACTER="$(first_of chardev <<<"$FOUND")"
+  [ -n "$CHARACTER" ]
+}
+
+# region_of PROVIDER: whether its bus has a region.
+region_of() { [ -n "$(ndctl list -R -b "$1")" ]; }
+
+# bring_up_devdax PROVIDER: the device of the first namespace on this provider's bus, which is put into
+# that mode, or made in the bus's region; CHARACTER names it. What the kernel knows of its pages lies in
+# DRAM: on the device, the default, two guests would write theirs over each other's. A call of ndctl
+# takes a second here.
+bring_up_devdax() {
+  local namespace
+  await "$MEMORY_SECONDS" region_of "$1" || failed "the bus $1 has no region after $MEMORY_SECONDS s"
+  if device_of "$1"; then return; fi
+  namespace="$(grep -o '"dev":"namespace[^"]*"' <<<"$FOUND" | first_of dev)"
+  ndctl create-namespace -m devdax --map mem -f ${namespace:+-e "$namespace"} \
+    -r "$(grep -o '"dev":"region[^"]*"' <<<"$FOUND" | first_of dev)" ||
+    failed "ndctl has made no devdax namespace on the bus $1, which has: $FOUND"
+  await "$MEMORY_SECONDS" device_of "$1" ||
+    failed "the bus $1 has no devdax device after $MEMORY_SECONDS s, but: $FOUND"
+}
+
+has_driver() { [ -e "/sys/bus/cxl/devices/$1/driver" ]; }
 
 # CXL memory has no region until somebody makes one, again after each boot; its namespace is found
 # again by its labels.
 bring_up_memory() {
-  cxl create-region -t pmem -m -d decoder0.0 -w 1 mem0 >&2
+  await "$MEMORY_SECONDS" has_driver pmem0 ||
+    failed "the kernel has found no CXL memory after $MEMORY_SECONDS s"
+  cxl create-region -t pmem -m -d decoder0.0 -w 1 mem0 || failed "cxl has made no region"
   export FARVEC_LAB_NVDIMM FARVEC_LAB_CXL
-  FARVEC_LAB_NVDIMM="$(devdax ACPI.NFIT)"
-  FARVEC_LAB_CXL="$(devdax CXL)"
+  bring_up_devdax ACPI.NFIT
+  FARVEC_LAB_NVDIMM="/dev/$CHARACTER"
+  bring_up_devdax CXL
+  FARVEC_LAB_CXL="/dev/$CHARACTER"
   echo "lab: NVDIMM $FARVEC_LAB_NVDIMM, CXL $FARVEC_LAB_CXL"
 }
 
@@ -64,7 +101,7 @@ bring_up_memory() {
 bring_up_disk() {
   export FARVEC_LAB_DISK=/run/lab-disk
   mkdir "$FARVEC_LAB_DISK"
-  mount -t ext4 /dev/vda "$FARVEC_LAB_DISK" || { echo "lab: the disk cannot be mounted"; exit 1; }
+  mount -t ext4 /dev/vda "$FARVEC_LAB_DISK" || failed "the disk cannot be mounted"
   echo "lab: disk $FARVEC_LAB_DISK, $(cat /sys/block/vda/queue/write_cache)"
 }
 

@@ -236,8 +236,12 @@ start_guests() {
   for ((guest = 0; guest < GUESTS; guest++)); do await_boot "$guest"; done
 }
 
-# show_console GUEST: the end of what it and QEMU have said.
-show_console() { tail -q -n 50 "$(guest_folder "$1")"/{disk,qemu,console}.log >&2 2>/dev/null || true; }
+# show_console GUEST: the end of what it and QEMU have said, and after it what the lab has said there: a
+# kernel that ends says more than 50 lines.
+show_console() {
+  tail -q -n 50 "$(guest_folder "$1")"/{disk,qemu,console}.log >&2 2>/dev/null || true
+  grep -a '^lab: ' "$(guest_folder "$1")/console.log" >&2 2>/dev/null || true
+}
 
 # guest_failed GUEST MESSAGE
 guest_failed() {
