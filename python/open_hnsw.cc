@@ -99,8 +99,9 @@ Answer OpenHnsw::search(const VectorView& queries, const Call& call) {
   return answer;
 }
 
-paged::ChangingHnsw OpenHnsw::changing(const Patience& patience) const {
-  return paged::ChangingHnsw(*hnsw_, crew_options(patience));
+paged::ChangingHnsw OpenHnsw::changing(const Patience& patience,
+                                       const indexing::OrderOptions& order) const {
+  return paged::ChangingHnsw(*hnsw_, crew_options(patience), order);
 }
 
 void OpenHnsw::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
@@ -108,9 +109,9 @@ void OpenHnsw::insert(const VectorView& rows, std::span<const std::uint64_t> ids
                       changes::Receipt& receipt) {
   const indexing::OrderOptions chosen = parsed("order", indexing::parse_order, order);
   const Turn turn(*this, patience);
-  paged::ChangingHnsw graph = changing(patience);
+  paged::ChangingHnsw graph = changing(patience, chosen);
   graph.check(rows, ids);
-  graph.insert(rows, ids, chosen, {.interrupted = patience.interrupted}, receipt);
+  graph.insert(rows, ids, {.interrupted = patience.interrupted}, receipt);
 }
 
 void OpenHnsw::erase(std::span<const std::uint64_t> ids, const Patience& patience,

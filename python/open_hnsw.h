@@ -66,7 +66,8 @@ class OpenHnsw final : public Searcher {
  private:
   class Turn;
   paged::HnswCrewOptions crew_options(const Patience& patience) const;
-  paged::ChangingHnsw changing(const Patience& patience) const;
+  paged::ChangingHnsw changing(const Patience& patience,
+                               const indexing::OrderOptions& order = {}) const;
 
   const std::string folder_;
   const HnswChoices choices_;

@@ -12,11 +12,11 @@
 #include "base/error.h"
 #include "base/option_rules.h"
 #include "base/quantity.h"
-#include "cli/collection/changing_collection.h"
 #include "cli/collection/collection_options.h"
 #include "cli/commands.h"
-#include "cli/hnsw/changing_hnsw.h"
 #include "cli/interrupt.h"
+#include "cli/runbook/runbook_collection.h"
+#include "cli/runbook/runbook_hnsw.h"
 #include "dataset/vector_set.h"
 #include "distance/distance.h"
 #include "graph/usual_degree.h"
@@ -40,11 +40,11 @@ struct RunbookArguments {
   std::string vacuum_share = "10%";
   std::uint64_t page_bytes = 8192;
   std::string kind = "hnsw";
-  ChangingHnswOptions hnsw;
-  ChangingCollectionOptions collection;
+  RunbookOptions run;
+  RunbookHnswOptions hnsw;
+  RunbookCollectionOptions collection;
   std::string segments = "graph";
   std::optional<std::uint32_t> degree;  ///< degree of their graphs; none: the metric's
-  std::uint32_t k = 10;
   std::uint32_t rebuild_every = 0;
   bool keep = false;
 };
@@ -71,9 +71,9 @@ class IndexFolder {
   const bool keep_;
 };
 
-ChangingHnswOptions hnsw_options(const RunbookArguments& arguments, const VectorView& data,
-                                 std::uint64_t most_live) {
-  ChangingHnswOptions options = arguments.hnsw;
+RunbookHnswOptions hnsw_options(const RunbookArguments& arguments, const VectorView& data,
+                                std::uint64_t most_live) {
+  RunbookHnswOptions options = arguments.hnsw;
   options.config.dimension = data.dimension;
   options.config.metric = parse_metric(arguments.metric);
   options.config.type = distance::stored_type(options.config.metric, data.type);
@@ -87,18 +87,12 @@ ChangingHnswOptions hnsw_options(const RunbookArguments& arguments, const Vector
   return options;
 }
 
-ChangingCollectionOptions collection_options(const RunbookArguments& arguments,
-                                             const VectorView& data) {
-  ChangingCollectionOptions options = arguments.collection;
-  options.folder = arguments.hnsw.folder;
+RunbookCollectionOptions collection_options(const RunbookArguments& arguments,
+                                            const VectorView& data) {
+  RunbookCollectionOptions options = arguments.collection;
   options.shape.metric = parse_metric(arguments.metric);
   options.shape.source_type = data.type;
   options.shape.dimension = data.dimension;
-  options.durability = arguments.hnsw.access.durability;
-  options.list = arguments.hnsw.list;
-  options.slots = arguments.hnsw.access.slots;
-  options.threads = arguments.hnsw.access.threads;
-  options.k = arguments.k;
   layout::CollectionOptions& segments = options.shape.options;
   segments.kind = layout::parse_segment_kind(arguments.segments);
   if (segments.kind == layout::IndexKind::graph) {
@@ -107,13 +101,12 @@ ChangingCollectionOptions collection_options(const RunbookArguments& arguments,
   return options;
 }
 
-std::unique_ptr<measure::ChangingIndex> make_index(const RunbookArguments& arguments,
-                                                   const VectorView& data,
-                                                   std::uint64_t most_live) {
+std::unique_ptr<measure::RunbookIndex> make_index(const RunbookArguments& arguments,
+                                                  const VectorView& data, std::uint64_t most_live) {
   if (arguments.kind == "hnsw") {
-    return std::make_unique<ChangingHnsw>(hnsw_options(arguments, data, most_live));
+    return std::make_unique<RunbookHnsw>(arguments.run, hnsw_options(arguments, data, most_live));
   }
-  return std::make_unique<ChangingCollection>(collection_options(arguments, data));
+  return std::make_unique<RunbookCollection>(arguments.run, collection_options(arguments, data));
 }
 
 /// Refuses options that would be ignored.
@@ -144,7 +137,7 @@ void check_options(const Command& command, const RunbookArguments& arguments) {
 /// all the same.
 std::vector<measure::StepOutcome> run_steps(const measure::Runbook& runbook,
                                             const measure::TruthInput& input,
-                                            measure::ChangingIndex& index,
+                                            measure::RunbookIndex& index,
                                             const measure::RunOptions& options,
                                             const measure::JsonLines& lines) {
   try {
@@ -165,15 +158,15 @@ void run(const Command& command, const RunbookArguments& arguments) {
     throw Error("'{}' and '{}' hold vectors of different dimensions or types", arguments.data,
                 arguments.queries);
   }
-  const std::uint64_t most_live = measure::check_runbook(runbook, data.count(), arguments.k);
+  const std::uint64_t most_live = measure::check_runbook(runbook, data.count(), arguments.run.k);
   measure::JsonLines lines(arguments.json);
-  const IndexFolder folder(arguments.hnsw.folder, arguments.keep);
+  const IndexFolder folder(arguments.run.folder, arguments.keep);
   const InterruptGuard watch;
   const auto index = make_index(arguments, data.view(), most_live);
   const measure::TruthInput input{.data = data.view(),
                                   .queries = queries.view(),
                                   .metric = metric,
-                                  .k = arguments.k,
+                                  .k = arguments.run.k,
                                   .folder = arguments.truth,
                                   .quiet = true};
   measure::print_step_header();
@@ -185,11 +178,11 @@ void run(const Command& command, const RunbookArguments& arguments) {
       runbook, input, *index,
       {.told = told, .rebuild_every = arguments.rebuild_every, .interrupted = interrupted}, lines);
   const nlohmann::ordered_json summary =
-      measure::summary_json({arguments.runbook, runbook.dataset, arguments.k}, steps, *index);
+      measure::summary_json({arguments.runbook, runbook.dataset, arguments.run.k}, steps, *index);
   lines.append(measure::json_text(summary));
   lines.write();
   fmt::print("mean recall@{} {:.4f}; {:.0f} inserts, {:.0f} deletes, {:.0f} searches a second\n",
-             arguments.k, measure::mean_recall(steps),
+             arguments.run.k, measure::mean_recall(steps),
              measure::rate_of(steps, measure::StepKind::insert),
              measure::rate_of(steps, measure::StepKind::erase),
              measure::rate_of(steps, measure::StepKind::search));
@@ -200,9 +193,7 @@ void add_graph_options(Command& command, RunbookArguments& a) {
       .show_default();
   command.add_option("--ef-construction", a.hnsw.config.ef_construction, "Candidates of an insert")
       .show_default();
-  command.add_option("--list", a.hnsw.list, "Candidates of a search (ef)")
-      .positive()
-      .show_default();
+  command.add_option("--list", a.run.list, "Candidates of a search (ef)").positive().show_default();
   command.add_option("--page-bytes", a.page_bytes, "4KiB, 8KiB, 16KiB or 32KiB")
       .size()
       .show_default();
@@ -211,7 +202,7 @@ void add_graph_options(Command& command, RunbookArguments& a) {
                   "Bytes of pages kept in memory, as a share of what the most vectors that are\n"
                   "there at a time take (25%) or as a size (512MiB)")
       .show_default();
-  command.add_option("--durability", a.hnsw.access.durability, "commit, interval:MS or none")
+  command.add_option("--durability", a.run.access.durability, "commit, interval:MS or none")
       .show_default();
   command
       .add_option("--order", a.hnsw.order,
@@ -222,11 +213,11 @@ void add_graph_options(Command& command, RunbookArguments& a) {
                   "A delete is followed by a vacuum when more than this share of the vectors are\n"
                   "marked as deleted")
       .show_default();
-  add_crew_options(command, a.hnsw.access);
+  add_crew_options(command, a.run.access);
 }
 
 void add_collection_options(Command& command, RunbookArguments& arguments) {
-  ChangingCollectionOptions& a = arguments.collection;
+  RunbookCollectionOptions& a = arguments.collection;
   layout::CollectionOptions& options = a.shape.options;
   command
       .add_option("--segments", arguments.segments, "collection: what they are, graph or cluster")
@@ -284,13 +275,13 @@ void register_runbook_command(Command& tool) {
   command.add_option("--data", a.data, "Vectors; rows are ids").required();
   command.add_option("--queries", a.queries, "Searched at every search step").required();
   command.add_option("--metric", a.metric, "l2, ip or cosine").required();
-  command.add_option("--index", a.hnsw.folder, "Folder of the index that is made").required();
+  command.add_option("--index", a.run.folder, "Folder of the index that is made").required();
   command
       .add_option("--kind", a.kind,
                   "hnsw (a graph on pages of an SSD) or collection (segments on any tier)")
       .one_of({"hnsw", "collection"})
       .show_default();
-  command.add_option("--k", a.k, "Neighbours wanted").positive().show_default();
+  command.add_option("--k", a.run.k, "Neighbours wanted").positive().show_default();
   command.add_option(
       "--truth", a.truth,
       "Folder of true neighbours, step<N>.gt<K>; those that are missing are found by\n"

@@ -73,7 +73,7 @@ double rate_of(const std::vector<StepOutcome>& steps, StepKind kind) {
 
 nlohmann::ordered_json summary_json(const RunbookFacts& facts,
                                     const std::vector<StepOutcome>& steps,
-                                    const ChangingIndex& index) {
+                                    const RunbookIndex& index) {
   DiskBytes total;
   for (const StepOutcome& outcome : steps) {
     total.read += outcome.disk.read;

@@ -26,6 +26,6 @@ double rate_of(const std::vector<StepOutcome>& steps, StepKind kind);
 /// Returns a summary of all steps.
 nlohmann::ordered_json summary_json(const RunbookFacts& facts,
                                     const std::vector<StepOutcome>& steps,
-                                    const ChangingIndex& index);
+                                    const RunbookIndex& index);
 
 }  // namespace farvec::measure

@@ -6,6 +6,8 @@
 #include <memory>
 #include <numeric>
 
+#include "base/error.h"
+#include "changes/batches.h"
 #include "dataset/recall.h"
 #include "dataset/vector_set.h"
 #include "measure/report/row_range.h"
@@ -24,15 +26,18 @@ VectorView rows_of(const VectorView& data, const RunbookStep& step) {
   return rows_in(data, {step.begin, step.end});
 }
 
-std::vector<NodeId> ids_of(const RunbookStep& step) {
-  std::vector<NodeId> ids(step.count());
-  std::iota(ids.begin(), ids.end(), step.first_id);
+std::vector<std::uint64_t> ids_of(const RunbookStep& step) {
+  std::vector<std::uint64_t> ids(step.count());
+  std::iota(ids.begin(), ids.end(), std::uint64_t{step.first_id});
   return ids;
 }
 
+/// A batch of a step waits up to an hour for room.
+constexpr double kBatchUs = 3600e6;
+
 class Run {
  public:
-  Run(const TruthInput& input, ChangingIndex& index, const RunOptions& options)
+  Run(const TruthInput& input, RunbookIndex& index, const RunOptions& options)
       : input_(input), index_(index), options_(options), live_(input.data.count) {}
 
   StepOutcome run(const RunbookStep& step) {
@@ -54,11 +59,33 @@ class Run {
  private:
   void change(StepOutcome& outcome) {
     const RunbookStep& step = outcome.step;
-    const std::vector<NodeId> ids = ids_of(step);
+    const std::vector<std::uint64_t> ids = ids_of(step);
     const auto start = Clock::now();
-    if (step.kind != StepKind::insert) index_.erase(ids);
-    if (step.kind != StepKind::erase) index_.insert(rows_of(input_.data, step), ids);
+    if (step.kind != StepKind::insert) erase(step, ids);
+    if (step.kind != StepKind::erase) insert(rows_of(input_.data, step), ids);
     outcome.seconds = seconds_since(start);
+  }
+
+  changes::Batches batches() const {
+    return {.patience = {.interrupted = options_.interrupted}, .batch_us = kBatchUs};
+  }
+
+  void insert(const VectorView& rows, std::span<const std::uint64_t> ids) {
+    changes::Changing& changing = index_.changing();
+    changing.check(rows, ids);
+    changes::Receipt receipt;
+    changes::insert_all(changing, rows, ids, batches(), receipt);
+  }
+
+  /// Every id is live by the runbook, so that an index that lacks one has lost it.
+  void erase(const RunbookStep& step, std::span<const std::uint64_t> ids) {
+    changes::Receipt receipt;
+    changes::erase_all(index_.changing(), ids, batches(), receipt);
+    if (receipt.missing > 0) {
+      throw Error("step {}: {} of {} vectors to delete are not in the index", step.number,
+                  receipt.missing, ids.size());
+    }
+    index_.settle();
   }
 
   struct Searched {
@@ -67,7 +94,7 @@ class Run {
     double seconds = 0;
   };
 
-  Searched search(ChangingIndex& index) const {
+  Searched search(RunbookIndex& index) const {
     const std::size_t queries = input_.queries.count;
     const std::size_t cells = queries * input_.k;
     Searched searched{.found = {queries, input_.k, std::vector<NodeId>(cells, kInvalidNode),
@@ -103,14 +130,15 @@ class Run {
   }
 
   std::optional<RebuiltOutcome> rebuild(const dataset::GroundTruth& truth) const {
-    const std::vector<NodeId> ids = live_.ids();
+    const std::vector<NodeId> live = live_.ids();
+    const std::vector<std::uint64_t> ids(live.begin(), live.end());
     dataset::VectorSet rows(ids.size(), input_.data.dimension, input_.data.type);
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      std::memcpy(rows.mutable_row(i), input_.data.row(live_.row_of(ids[i])),
+      std::memcpy(rows.mutable_row(i), input_.data.row(live_.row_of(live[i])),
                   rows.view().row_bytes());
     }
     const auto start = Clock::now();
-    const std::unique_ptr<ChangingIndex> index = index_.rebuilt(rows.view(), ids);
+    const std::unique_ptr<RunbookIndex> index = index_.rebuilt(rows.view(), ids);
     if (index == nullptr) return std::nullopt;
     RebuiltOutcome outcome{.build_seconds = seconds_since(start)};
     const Searched searched = search(*index);
@@ -120,7 +148,7 @@ class Run {
   }
 
   const TruthInput& input_;
-  ChangingIndex& index_;
+  RunbookIndex& index_;
   const RunOptions& options_;
   std::uint32_t searches_ = 0;
   LiveSet live_;
@@ -129,7 +157,7 @@ class Run {
 }  // namespace
 
 std::vector<StepOutcome> run_runbook(const Runbook& runbook, const TruthInput& input,
-                                     ChangingIndex& index, const RunOptions& options) {
+                                     RunbookIndex& index, const RunOptions& options) {
   std::vector<StepOutcome> outcomes;
   Run run(input, index, options);
   for (const RunbookStep& step : runbook.steps) {

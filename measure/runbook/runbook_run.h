@@ -9,7 +9,7 @@
 
 #include "base/progress.h"
 #include "base/types.h"
-#include "measure/runbook/changing_index.h"
+#include "measure/runbook/runbook_index.h"
 #include "measure/runbook/runbook.h"
 #include "measure/runbook/step_truth.h"
 
@@ -43,14 +43,14 @@ struct RunOptions {
   std::function<void(const StepOutcome&)> told;
   /// After this number of searches the index is also rebuilt, where its kind can be; 0: never.
   std::uint32_t rebuild_every = 0;
-  Interruption interrupted = {};  ///< the same one that the index looks at
+  Interruption interrupted = {};  ///< the same one that searches of the index look at
 };
 
 /// Runs the steps in order and passes each outcome to `options.told` when the step is done.
 /// `input.data` holds the vectors, in the type in which the index takes them. Throws what the index
-/// throws, and WorkInterrupted.
+/// throws, WorkInterrupted, and an Error that names the step where rows to delete are not in it.
 std::vector<StepOutcome> run_runbook(const Runbook& runbook, const TruthInput& input,
-                                     ChangingIndex& index, const RunOptions& options);
+                                     RunbookIndex& index, const RunOptions& options);
 
 /// Returns the mean recall over the searches; 0 for none.
 double mean_recall(const std::vector<StepOutcome>& steps);

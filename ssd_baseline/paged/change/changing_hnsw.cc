@@ -29,8 +29,9 @@ std::vector<NodeId> node_ids(std::span<const std::uint64_t> ids) {
 
 }  // namespace
 
-ChangingHnsw::ChangingHnsw(PagedHnsw& hnsw, HnswCrewOptions crew)
-    : hnsw_(hnsw), crew_(std::move(crew)) {}
+ChangingHnsw::ChangingHnsw(PagedHnsw& hnsw, HnswCrewOptions crew,
+                           const indexing::OrderOptions& order)
+    : hnsw_(hnsw), crew_(std::move(crew)), order_(order) {}
 
 changes::RowShape ChangingHnsw::row_shape() const {
   const HnswConfig& config = hnsw_.config();
@@ -81,15 +82,10 @@ HnswCrew ChangingHnsw::crew(const changes::Patience& patience) const {
 
 void ChangingHnsw::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
                           const changes::Patience& patience, changes::Receipt& receipt) {
-  insert(rows, ids, indexing::OrderOptions{}, patience, receipt);
-}
-
-void ChangingHnsw::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                          const indexing::OrderOptions& order, const changes::Patience& patience,
-                          changes::Receipt& receipt) {
   const std::vector<NodeId> nodes = node_ids(ids);
-  const dataset::VectorSet stored = indexing::stored_copy(rows, hnsw_.config().metric, 1);
-  const indexing::RowOrder chosen = indexing::order_rows(stored.view(), order);
+  const dataset::VectorSet stored =
+      indexing::stored_copy(rows, hnsw_.config().metric, crew_.threads);
+  const indexing::RowOrder chosen = indexing::order_rows(stored.view(), order_);
   std::vector<NodeId> ordered(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) ordered[i] = nodes[chosen.rows[i]];
   const HnswWork work = crew(patience).insert({stored.view(), chosen.rows, ordered});

@@ -22,7 +22,10 @@ namespace farvec::paged {
 class ChangingHnsw final : public changes::Changing {
  public:
   /// Borrows the graph. A call's deadline and interruption, where it has them, replace the crew's.
-  explicit ChangingHnsw(PagedHnsw& hnsw, HnswCrewOptions crew = {});
+  /// The rows of each call are inserted in the given order, in which near rows find their pages in
+  /// the buffer.
+  explicit ChangingHnsw(PagedHnsw& hnsw, HnswCrewOptions crew = {},
+                        const indexing::OrderOptions& order = {});
 
   changes::RowShape row_shape() const override;
   /// See changes::Changing. With the cosine only directions count: rows of every type that is
@@ -30,10 +33,6 @@ class ChangingHnsw final : public changes::Changing {
   void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override;
   void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
               const changes::Patience& patience, changes::Receipt& receipt) override;
-  /// Inserts the rows in the given order, in which near rows find their pages in the buffer.
-  void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-              const indexing::OrderOptions& order, const changes::Patience& patience,
-              changes::Receipt& receipt);
   void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
              changes::Receipt& receipt) override;
   changes::FoundRows get(std::span<const std::uint64_t> ids,
@@ -47,6 +46,7 @@ class ChangingHnsw final : public changes::Changing {
 
   PagedHnsw& hnsw_;
   const HnswCrewOptions crew_;
+  const indexing::OrderOptions order_;
 };
 
 }  // namespace farvec::paged

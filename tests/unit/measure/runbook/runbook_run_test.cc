@@ -9,6 +9,8 @@
 #include <random>
 
 #include "base/error.h"
+#include "changes/batches.h"
+#include "tests/unit/message_of.h"
 
 namespace farvec::measure {
 namespace {
@@ -32,28 +34,53 @@ float distance_of(const float* a, const float* b) {
   return sum;
 }
 
-/// Exact, but blind to every `blind`-th id; and it counts.
-class NaiveIndex final : public ChangingIndex {
+/// Exact, but blind to every `blind`-th id, and it loses row `lost`.
+class NaiveIndex final : public RunbookIndex, public changes::Changing {
  public:
-  explicit NaiveIndex(NodeId blind) : blind_(blind) {}
+  explicit NaiveIndex(NodeId blind, std::uint64_t lost = kInvalidNode)
+      : blind_(blind), lost_(lost) {}
 
-  void insert(const VectorView& rows, std::span<const NodeId> ids) override {
+  changes::Changing& changing() override { return *this; }
+  void settle() override { ++settled_; }
+  int settled() const { return settled_; }
+
+  changes::RowShape row_shape() const override {
+    return {.dimension = kDimension, .batch_rows = 7, .batch_ids = 7, .batch_gets = 7};
+  }
+  void check(const VectorView&, std::span<const std::uint64_t>) const override {}
+  void insert(const VectorView& rows, std::span<const std::uint64_t> ids, const changes::Patience&,
+              changes::Receipt& receipt) override {
+    ASSERT_LE(ids.size(), 7u);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const auto* row = reinterpret_cast<const float*>(rows.row(i));
       ASSERT_TRUE(vectors_.emplace(ids[i], std::vector<float>(row, row + kDimension)).second);
     }
+    vectors_.erase(lost_);
     written_ += ids.size();
+    receipt += {.done = ids.size()};
   }
-  void erase(std::span<const NodeId> ids) override {
-    for (const NodeId id : ids) ASSERT_EQ(vectors_.erase(id), 1u);
+  void erase(std::span<const std::uint64_t> ids, const changes::Patience&,
+             changes::Receipt& receipt) override {
+    for (const std::uint64_t id : ids) {
+      const std::uint64_t found = vectors_.erase(id);
+      receipt += {.done = found, .missing = 1 - found};
+    }
   }
+  changes::FoundRows get(std::span<const std::uint64_t>, const changes::Patience&) const override {
+    return {};
+  }
+  bool flush(const Interruption&) override { return true; }
+  bool compact(const Interruption&) override { return true; }
+  nlohmann::ordered_json now() const override { return {}; }
+
   void search(const VectorView& queries, dataset::GroundTruth& results,
               std::vector<float>& latency_us) override {
     for (std::size_t q = 0; q < queries.count; ++q) {
       std::vector<std::pair<float, NodeId>> found;
       const auto* query = reinterpret_cast<const float*>(queries.row(q));
       for (const auto& [id, vector] : vectors_) {
-        if (id % blind_ != 0) found.emplace_back(distance_of(query, vector.data()), id);
+        if (id % blind_ != 0)
+          found.emplace_back(distance_of(query, vector.data()), static_cast<NodeId>(id));
       }
       std::sort(found.begin(), found.end());
       for (std::uint32_t i = 0; i < std::min<std::size_t>(kK, found.size()); ++i) {
@@ -63,10 +90,11 @@ class NaiveIndex final : public ChangingIndex {
       latency_us.push_back(static_cast<float>(q));
     }
   }
-  std::unique_ptr<ChangingIndex> rebuilt(const VectorView& rows,
-                                         std::span<const NodeId> ids) const override {
+  std::unique_ptr<RunbookIndex> rebuilt(const VectorView& rows,
+                                        std::span<const std::uint64_t> ids) const override {
     auto other = std::make_unique<NaiveIndex>(kInvalidNode);
-    other->insert(rows, ids);
+    changes::Receipt receipt;
+    changes::insert_all(*other, rows, ids, {}, receipt);
     return other;
   }
   DiskBytes disk_bytes() const override { return {0, written_}; }
@@ -75,7 +103,9 @@ class NaiveIndex final : public ChangingIndex {
 
  private:
   const NodeId blind_;
-  std::map<NodeId, std::vector<float>> vectors_;
+  const std::uint64_t lost_;
+  int settled_ = 0;
+  std::map<std::uint64_t, std::vector<float>> vectors_;
   std::uint64_t written_ = 0;
 };
 
@@ -113,6 +143,30 @@ class RunbookRunTest : public ::testing::Test {
   const std::string folder_ = ::testing::TempDir() + "runbook_run_test." +
                               ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
+
+TEST_F(RunbookRunTest, ARowThatTheIndexLostIsAnErrorOfItsStep) {
+  NaiveIndex index(kInvalidNode, 15);
+  EXPECT_EQ(tests::message_of([&] {
+              (void)run_runbook(runbook(), input(), index, {.told = [](const StepOutcome&) {}});
+            }),
+            "step 3: 1 of 50 vectors to delete are not in the index");
+}
+
+TEST_F(RunbookRunTest, TheIndexSettlesAfterEachStepThatDeletes) {
+  NaiveIndex index(kInvalidNode);
+  (void)run_runbook(runbook(), input(), index, {.told = [](const StepOutcome&) {}});
+  EXPECT_EQ(index.settled(), 2);
+}
+
+TEST_F(RunbookRunTest, AnInterruptionEndsAStepBetweenItsBatches) {
+  NaiveIndex index(kInvalidNode);
+  int asked = 0;
+  EXPECT_THROW((void)run_runbook(runbook(), input(), index,
+                                 {.told = [](const StepOutcome&) { FAIL() << "a step was told"; },
+                                  .interrupted = [&] { return ++asked > 3; }}),
+               WorkInterrupted);
+  EXPECT_EQ(index.stored_bytes(), 21u);
+}
 
 TEST_F(RunbookRunTest, AnExactIndexHasRecallOne) {
   const auto steps = run(kInvalidNode);

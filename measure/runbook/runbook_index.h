@@ -1,14 +1,14 @@
-// Defines what a runbook is run on: an index that takes inserts and deletes while it is searched.
+// Defines what a runbook is run on: an index that changes, and what a report asks of it besides.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "base/types.h"
+#include "changes/changing.h"
 #include "dataset/groundtruth.h"
 
 namespace farvec::measure {
@@ -19,16 +19,15 @@ struct DiskBytes {
   std::uint64_t written = 0;  ///< pages and log
 };
 
-class ChangingIndex {
+/// Calls throw Error, and end early when they are interrupted.
+class RunbookIndex {
  public:
-  virtual ~ChangingIndex() = default;
+  virtual ~RunbookIndex() = default;
 
-  /// All of these throw Error, and end early when they are interrupted. What they have done is
-  /// durable when they return.
-
-  /// Inserts rows in the data set's type; ids[i] is the id of row i.
-  virtual void insert(const VectorView& rows, std::span<const NodeId> ids) = 0;
-  virtual void erase(std::span<const NodeId> ids) = 0;
+  /// Returns what inserts and deletes go through. What a call has done is durable when it returns.
+  virtual changes::Changing& changing() = 0;
+  /// Does what follows the deletes of a step in this kind of index. The step's time includes it.
+  virtual void settle() {}
 
   /// Finds the nearest vectors of every query. Each query has a row of `results`, with kInvalidNode
   /// where fewer are found. Latencies of the queries are added to `latency_us`.
@@ -37,8 +36,8 @@ class ChangingIndex {
 
   /// Returns an index of the same kind and parameters that is built from these rows at once, from
   /// nothing; its files go when the object does. Returns null where this kind of index has none.
-  virtual std::unique_ptr<ChangingIndex> rebuilt(const VectorView& rows,
-                                                 std::span<const NodeId> ids) const {
+  virtual std::unique_ptr<RunbookIndex> rebuilt(const VectorView& rows,
+                                                std::span<const std::uint64_t> ids) const {
     (void)rows;
     (void)ids;
     return nullptr;

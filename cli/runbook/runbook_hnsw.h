@@ -5,30 +5,29 @@
 #include <string>
 #include <vector>
 
-#include "cli/hnsw/page_options.h"
-#include "measure/runbook/changing_index.h"
+#include "cli/runbook/runbook_options.h"
+#include "measure/runbook/runbook_index.h"
+#include "ssd_baseline/paged/change/changing_hnsw.h"
 #include "ssd_baseline/paged/graph/paged_hnsw.h"
 
 namespace farvec::cli {
 
-struct ChangingHnswOptions {
-  std::string folder;
+struct RunbookHnswOptions {
   paged::HnswConfig config;  ///< `type` is the stored one
   std::uint32_t page_bytes = 8192;
   std::uint64_t buffer_bytes = 0;
-  std::uint32_t list = 40;     ///< ef of searches
   double vacuum_share = 0.1;   ///< the share of all vertices that may be marked before a vacuum
   std::string order = "none";  ///< order in which the rows of a step are inserted
-  PageAccess access;
 };
 
-class ChangingHnsw final : public measure::ChangingIndex {
+class RunbookHnsw final : public measure::RunbookIndex {
  public:
   /// Makes an empty graph in a new folder. Throws Error.
-  explicit ChangingHnsw(const ChangingHnswOptions& options);
+  RunbookHnsw(const RunbookOptions& run, const RunbookHnswOptions& options);
 
-  void insert(const VectorView& rows, std::span<const NodeId> ids) override;
-  void erase(std::span<const NodeId> ids) override;
+  changes::Changing& changing() override { return changing_; }
+  /// Runs a vacuum where more than the share is marked.
+  void settle() override;
   void search(const VectorView& queries, dataset::GroundTruth& results,
               std::vector<float>& latency_us) override;
   measure::DiskBytes disk_bytes() const override;
@@ -36,8 +35,10 @@ class ChangingHnsw final : public measure::ChangingIndex {
   nlohmann::ordered_json describe() const override;
 
  private:
-  const ChangingHnswOptions options_;
-  std::unique_ptr<paged::PagedHnsw> hnsw_;
+  const RunbookOptions run_;
+  const RunbookHnswOptions options_;
+  const std::unique_ptr<paged::PagedHnsw> hnsw_;
+  paged::ChangingHnsw changing_;
 };
 
 }  // namespace farvec::cli
