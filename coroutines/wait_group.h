@@ -12,8 +12,8 @@ namespace farvec::coroutines {
 /// Counts operations in flight for one fiber at a time: add() before posting, done() from the
 /// poller; wait() suspends until all are done or the deadline has passed. After a deadline the late
 /// operations still call done(): the group must outlive them, and their buffers belong to them
-/// until pending() == 0 (docs/buffers.md). It can be used again any number of times, and allocates
-/// nothing.
+/// until pending() == 0 (docs/understand/buffers.md). It can be used again any number of times, and
+/// allocates nothing.
 class WaitGroup {
  public:
   explicit WaitGroup(Scheduler& scheduler) : scheduler_(scheduler) {}

@@ -30,7 +30,7 @@ using SlotHold = std::shared_ptr<const void>;
 ///
 /// Thread-safe, except for the bytes that a writer puts into the space that it found: one load at a
 /// time. Machines that share a device do not see each other's locks. One of them may write, and
-/// only while the others have closed what it frees (docs/devices.md).
+/// only while the others have closed what it frees (docs/operate/devices.md).
 class DeviceStore : public std::enable_shared_from_this<DeviceStore> {
  public:
   /// Writes an empty directory. Throws Error when the device is too small, is in use, or already

@@ -1,5 +1,5 @@
 // A CodeShape says where the bits of a code record are. The byte-exact description is in
-// docs/quantization.md.
+// docs/understand/quantization.md.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // NeighborCodes are codes of a vertex's neighbours relative to the vertex. They are in the vertex's
 // own record. Source: Gou et al., "SymphonyQG" (SIGMOD 2025), on extended RaBitQ; formulae in
-// docs/quantization.md.
+// docs/understand/quantization.md.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // Rabitq is RaBitQ: codes of 1 to 8 bits per dimension that give unbiased distance estimates with
 // an error bound. Source: Gao & Long, "RaBitQ" (SIGMOD 2024) and "Practical and asymptotically
-// optimal quantization" (SIGMOD 2025); formulae and record format in docs/quantization.md.
+// optimal quantization" (SIGMOD 2025); formulae and record format in
+// docs/understand/quantization.md.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // A SplitRabitq keeps a RaBitQ code in two places: its top bit in DRAM, for estimates, the other
 // bits with the record. Source: VeloANN section 3.3 on top of extended RaBitQ; formulae in
-// docs/quantization.md.
+// docs/understand/quantization.md.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Defines the exchange on a memory node's grant socket. Little-endian, docs/memory-node.md.
+// Defines the exchange on a memory node's grant socket. Little-endian, docs/operate/memory-node.md.
 #pragma once
 
 #include <array>

@@ -42,7 +42,7 @@ MAY_INCLUDE = {
     "collection": {"base", "changes", "dataset", "distance", "layout", "wal", "coroutines", "graph",
                    "cluster", "indexing", "rpc", "search", "tiers"},
     "client": {"base", "changes", "dataset", "layout", "rpc", "search"},
-    "measure": {"base", "dataset", "distance", "quantization", "layout", "disk", "wal",
+    "measure": {"base", "changes", "dataset", "distance", "quantization", "layout", "disk", "wal",
                 "device", "transport", "rpc", "graph", "ssd_baseline/slotted", "indexing", "search",
                 "tiers", "ssd_baseline/paged", "collection", "client"},
     "compute_node": {"base", "changes", "distance", "layout", "wal", "rpc", "graph", "indexing", "search",

@@ -258,6 +258,7 @@ ensure_deps || die "packages are missing and could not be installed"
 mkdir -p build
 step "layers" timeout --foreground 60 "$PYTHON" scripts/check_layers.py
 step "language" timeout --foreground 60 "$PYTHON" scripts/check_language.py
+step "links" timeout --foreground 60 "$PYTHON" scripts/check_links.py
 step "format" check_format
 if has_all_release; then step "python packages" prepare_python; fi
 step "build release" build_release && step "tests release" test_release

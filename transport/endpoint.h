@@ -17,8 +17,8 @@ inline constexpr std::uint64_t kTokensApart = 2;
 
 /// A ReadRequest is a read of [offset, offset + bytes) of a region into `destination`. The
 /// destination belongs to the endpoint from post() until its completion has been polled (or close()
-/// has returned), even when the caller has given up waiting (docs/buffers.md). A read of 0 bytes is
-/// allowed and completes. Aligned so that no request in an array crosses a cache line.
+/// has returned), even when the caller has given up waiting (docs/understand/buffers.md). A read of
+/// 0 bytes is allowed and completes. Aligned so that no request in an array crosses a cache line.
 struct alignas(32) ReadRequest {
   std::uint64_t token = 0;  ///< the caller's; comes back in the completion
   RegionId region = 0;

@@ -26,8 +26,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFooter =
     R"(A device is a /dev/daxX.Y (CXL or persistent memory in devdax mode) or a file: on a file system with
-DAX it is memory, on any other one it stands for a device in trials. docs/devices.md goes from ndctl,
-daxctl and cxl to the first search.
+DAX it is memory, on any other one it stands for a device in trials. docs/operate/devices.md goes
+from ndctl, daxctl and cxl to the first search.
 Example:
   farvec devices list
   farvec devices format /dev/dax0.0

@@ -184,7 +184,7 @@ void register_build_hnsw_command(Command& build_command) {
   command.add_flag("--json", a.json, "Report as one JSON object");
   command.footer(
       "What is built in memory is the same for any number of threads. The id of a vector is the\n"
-      "number of its row. docs/paged-hnsw.md has the whole story.\n"
+      "number of its row. docs/use/paged-hnsw.md has the whole story.\n"
       "Example:\n"
       "  farvec build hnsw --data base.fbin --metric l2 --out set.hnsw --partition-nodes 64 \\\n"
       "    --insert-share 30% --order pca");

@@ -16,8 +16,8 @@ namespace {
 
 /// Below this number of dimensions, codes of one bit order candidates so badly that searches go
 /// astray: recall@10 at L = 64 is 0.93, 0.90 and 0.88 with 96, 128 and 100 dimensions. Two bits
-/// give 0.997, 0.987 and 0.983, the recall of exact distances (docs/ssd-search.md). A bit more is
-/// worth four times the dimensions.
+/// give 0.997, 0.987 and 0.983, the recall of exact distances (docs/use/ssd-search.md). A bit more
+/// is worth four times the dimensions.
 constexpr std::uint32_t kOneBitDimensions = 384;
 
 }  // namespace

@@ -23,8 +23,8 @@ class RunbookCollection final : public measure::RunbookIndex {
  public:
   enum class Folder : std::uint8_t { stays, goes };  ///< when the object does
 
-  /// Makes an empty collection in a new folder. As many threads build segments as search. Throws
-  /// Error.
+  /// Makes an empty collection in a new folder. Segments are built by as many threads as search.
+  /// Throws Error.
   RunbookCollection(const RunbookOptions& run, const RunbookCollectionOptions& options,
                     Folder folder = Folder::stays);
   ~RunbookCollection() override;

@@ -5,7 +5,7 @@
 
 Every round inserts some rows under ids of our own, deletes some, and asks for the nearest of what
 is there, beside numpy over the same rows. Run it again with a FOLDER: it goes on where it was, also
-after a kill, since a change is durable when its call returns. docs/collections.md has the rest.
+after a kill, since a change is durable when its call returns. docs/use/collections.md has the rest.
 """
 import pathlib
 import sys

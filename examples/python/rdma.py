@@ -4,13 +4,13 @@
     examples/python/rdma.py ADDRESS        # of one of this machine's RDMA devices (`rdma link`)
     examples/python/rdma.py 127.0.0.1 --transport fabric:tcp      # without any device
 
-Where there is no device, in a guest of the lab with soft-RoCE (docs/rdma.md):
+Where there is no device, in a guest of the lab with soft-RoCE (docs/operate/rdma.md):
 
     scripts/lab/lab.sh run -- sh -c 'examples/python/rdma.py "$FARVEC_LAB_SELF"'
 
 Codes and offsets are in this process, records in the memory node's; both are on one machine here, on
-two it is the same with HOST:PORT in place of the socket. The package is farvec (docs/python.md), the
-programs are those of build/release/bin, or of the folder that FARVEC_BIN_DIR names.
+two it is the same with HOST:PORT in place of the socket. The package is farvec (docs/use/python.md),
+the programs are those of build/release/bin, or of the folder that FARVEC_BIN_DIR names.
 """
 import argparse
 import contextlib

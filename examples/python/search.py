@@ -5,7 +5,7 @@
       --plugin=protoc-gen-grpc_python="$(command -v grpc_python_plugin)" rpc/compute_node.proto
     PYTHONPATH=STUBS examples/python/search.py 127.0.0.1:7711 queries.fbin --k 10
 
-The packages are python3-grpcio, protobuf-compiler and protobuf-compiler-grpc; docs/clients.md
+The packages are python3-grpcio, protobuf-compiler and protobuf-compiler-grpc; docs/use/clients.md
 explains the calls.
 """
 import argparse

@@ -7,7 +7,7 @@
 
 A data set of sentence embeddings goes here as it is (int8, float16, float32). For texts of your
 own, write what an embedding model makes of them with farvec.write_vectors(), row i for text i:
-ids are row numbers. The package is farvec (docs/python.md).
+ids are row numbers. The package is farvec (docs/use/python.md).
 """
 import argparse
 import pathlib

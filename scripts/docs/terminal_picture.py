@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Draws what a terminal shows, as the pictures of `farvec top` in docs/monitoring.md are made.
+"""Draws what a terminal shows, as the pictures of `farvec top` in docs/operate/monitoring.md
+are made.
 
     tmux new-session -d -s shown -x 140 -y 12 'farvec top c0:7711 m0:7700'
     tmux capture-pane -ep -t shown | scripts/docs/terminal_picture.py --out top.png --columns 140 --dark

@@ -16,7 +16,7 @@ from .store import Store, this_machine
 from .verdict import sentence
 
 QUICK_MINUTES = 18
-LONG_VECTORS = "hog576-300K"  # measured too where --data has it (docs/datasets.md)
+LONG_VECTORS = "hog576-300K"  # measured too where --data has it (docs/measure/datasets.md)
 
 
 def words(text):

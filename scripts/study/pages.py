@@ -98,7 +98,7 @@ def write(path, text):
 
 SUMMARY = """# The papers' figures, redrawn
 
-`scripts/study/run.sh` wrote these pages: 35 figures and tables of the papers that farvec comes from, measured with farvec's own programs, beside the numbers that the papers' text gives. [How to run it](../measuring.md#the-papers-figures).
+`scripts/study/run.sh` wrote these pages: 35 figures and tables of the papers that farvec comes from, measured with farvec's own programs, beside the numbers that the papers' text gives. [How to run it](../measure/measuring.md#the-papers-figures).
 
 Not among them are Figures 3, 4 and 5 of 003, the other sets and index types of 001, Figure 1 of 002, Figures 4b, 4c, 8b to 8d, 9d and 11a to 11c of 000, and the rows of DEEP in Table 5 and the dips of Figure 6 of 004.
 

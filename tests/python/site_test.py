@@ -17,5 +17,5 @@ def test_every_link_leads_somewhere(tmp_path):
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"})
     assert done.returncode == 0, done.stderr
     home = (tmp_path / "site" / "index.html").read_text()
-    assert "far-memory.svg" in home and 'href="quickstart.html"' in home
+    assert "far-memory.svg" in home and 'href="start/quickstart.html"' in home
     assert (tmp_path / "site" / "source" / "rpc" / "compute_node.proto").is_file()

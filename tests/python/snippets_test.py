@@ -10,6 +10,7 @@ import pathlib
 import re
 import shlex
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -18,10 +19,13 @@ import farvec
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ["FARVEC_BIN_DIR"])
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+sys.path.insert(0, str(ROOT / "scripts"))
+import check_language  # noqa: E402  (found there)
+
+PAGES = [ROOT / name for name in check_language.pages(ROOT)]
 SNIPPET = re.compile(r"(?:^ *<!-- (?P<mark>[^\n]*) -->\n)?^(?P<indent> *)```(?P<language>sh|python)\n"
                      r"(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL)
-PYTHON = ROOT / "docs" / "python.md"
+PYTHON = ROOT / "docs" / "use" / "python.md"
 TOOLS = ("farvec", "farvec-memory-node", "farvec-compute-node")
 TIMEOUT_S = 120
 

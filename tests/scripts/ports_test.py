@@ -1,10 +1,14 @@
 """Commands in documents and in --help name the ports that the daemons listen on by themselves."""
 import pathlib
 import re
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")),
+sys.path.insert(0, str(ROOT / "scripts"))
+import check_language  # noqa: E402  (found there)
+
+DOCUMENTS = [*(ROOT / name for name in check_language.pages(ROOT)),
              *(path for room in ("cli", "compute_node", "memory_node")
                for path in sorted((ROOT / room).rglob("*.cc")))]
 HOST = r"[\w.]+"

@@ -1,5 +1,5 @@
 // Defines what a memory node tells a client about its libfabric endpoint. Little-endian,
-// docs/rdma.md.
+// docs/operate/rdma.md.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Defines what the two ends of a reliable connection say to each other. Little-endian,
-// docs/rdma.md.
+// docs/operate/rdma.md.
 #pragma once
 
 #include <array>

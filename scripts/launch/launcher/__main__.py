@@ -28,7 +28,7 @@ EPILOG = """Example, on one machine without rights (ports on 127.0.0.1):
 
 launcher = "ssh" starts plain processes on other machines, "systemd" units, "slurm" one batch job
 with a step per role, "local" processes here. A file that is wrong starts nothing and says why.
-docs/launch.md tells more."""
+docs/operate/launch.md tells more."""
 
 
 def parse(arguments):
