@@ -54,28 +54,25 @@ await() {
 
 MEMORY_SECONDS=60
 
-# device_of PROVIDER: sets FOUND to what is on this provider's bus, and CHARACTER to the name of its
-# devdax device. It fails while there is none.
-device_of() {
+# look_at PROVIDER: sets FOUND to what is on this provider's bus, and REGION and CHARACTER to the names of
+# its region and of its devdax device, empty while there is none. A call of ndctl takes a second here.
+look_at() {
   FOUND="$(ndctl list -RN -b "$1")"
+  REGION="$(grep -o '"dev":"region[^"]*"' <<<"$FOUND" | first_of dev)"
   CHARACTER="$(first_of chardev <<<"$FOUND")"
-  [ -n "$CHARACTER" ]
 }
-
-# region_of PROVIDER: whether its bus has a region.
-region_of() { [ -n "$(ndctl list -R -b "$1")" ]; }
+region_of() { look_at "$1"; [ -n "$REGION" ]; }
+device_of() { look_at "$1"; [ -n "$CHARACTER" ]; }
 
 # bring_up_devdax PROVIDER: the device of the first namespace on this provider's bus, which is put into
 # that mode, or made in the bus's region; CHARACTER names it. What the kernel knows of its pages lies in
-# DRAM: on the device, the default, two guests would write theirs over each other's. A call of ndctl
-# takes a second here.
+# DRAM: on the device, the default, two guests would write theirs over each other's.
 bring_up_devdax() {
   local namespace
   await "$MEMORY_SECONDS" region_of "$1" || failed "the bus $1 has no region after $MEMORY_SECONDS s"
-  if device_of "$1"; then return; fi
+  if [ -n "$CHARACTER" ]; then return; fi
   namespace="$(grep -o '"dev":"namespace[^"]*"' <<<"$FOUND" | first_of dev)"
-  ndctl create-namespace -m devdax --map mem -f ${namespace:+-e "$namespace"} \
-    -r "$(grep -o '"dev":"region[^"]*"' <<<"$FOUND" | first_of dev)" ||
+  ndctl create-namespace -m devdax --map mem -f ${namespace:+-e "$namespace"} -r "$REGION" ||
     failed "ndctl has made no devdax namespace on the bus $1, which has: $FOUND"
   await "$MEMORY_SECONDS" device_of "$1" ||
     failed "the bus $1 has no devdax device after $MEMORY_SECONDS s, but: $FOUND"
