@@ -1,33 +1,20 @@
-import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).parents[2]
+from folder_case import ROOT, FolderCase
+
 sys.path.insert(0, str(ROOT / "scripts"))
 import check_layers  # noqa: E402  (found there)
 
-SCRIPT = ROOT / "scripts" / "check_layers.py"
 
+class CheckLayers(FolderCase):
+    SCRIPT = ROOT / "scripts" / "check_layers.py"
 
-class CheckLayers(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.root = pathlib.Path(self.folder.name)
+        super().setUp()
         self.write("base/types.h", "#pragma once\n")
         self.write("layout/page.h", '#include "base/types.h"\n#include <vector>\n')
-
-    def write(self, path, text):
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
-
-    def run_script(self, root=None):
-        return subprocess.run([sys.executable, SCRIPT, root or self.root], text=True, timeout=60,
-                              capture_output=True, check=False)
 
     def assert_refused(self, message):
         result = self.run_script()

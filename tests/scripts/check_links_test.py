@@ -1,33 +1,21 @@
 """scripts/check_links.py: what pages and sources point to is there."""
-import pathlib
 import subprocess
-import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts" / "check_links.py"
+from folder_case import ROOT, FolderCase
+
 # In two parts, so that this file names no page that does not exist.
 GONE = "docs/" + "gone.md"
 
 
-class CheckLinks(unittest.TestCase):
+class CheckLinks(FolderCase):
+    SCRIPT = ROOT / "scripts" / "check_links.py"
+
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.root = pathlib.Path(self.folder.name)
+        super().setUp()
         self.write("README.md", "[a](docs/start/tour.md#how), [the folder](docs/start/), [b]( <docs/b.png> )\n")
         self.write("docs/start/tour.md", "[home](../../README.md) ![b](../b.png \"a title\")\n[![b](../b.png)](tour.md)\n")
         self.write("docs/b.png", "")
-
-    def write(self, path, text):
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
-
-    def run_script(self, root=None):
-        return subprocess.run([sys.executable, SCRIPT, root or self.root], text=True, timeout=60,
-                              capture_output=True, check=False)
 
     def assert_found(self, *lines):
         result = self.run_script()
