@@ -1,6 +1,7 @@
 #include "base/finite.h"
 
 #include "base/memory.h"
+#include "base/stored_form.h"
 
 namespace farvec {
 namespace {
@@ -47,8 +48,8 @@ RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dime
 }
 
 RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension,
-                      Metric metric) {
-  if (metric != Metric::cosine) return fault_of_row(row, type, dimension);
+                      std::optional<Metric> metric) {
+  if (metric && !stores_unit_vectors(*metric)) return fault_of_row(row, type, dimension);
   return is_finite_row(row, type, dimension) ? RowFault::none : RowFault::not_finite;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "base/types.h"
@@ -24,13 +25,14 @@ inline constexpr double kMostSquaredLength = 0x1p125;
 /// Says why a row cannot be compared with others.
 enum class RowFault : std::uint8_t { none, not_finite, too_long };
 
-/// Says what is wrong with a row in the form in which it is compared: for cosine, the normalised
-/// row, which is never too long. `row` needs no alignment.
+/// Says what is wrong with a row in the form in which it is compared. A unit vector is never
+/// too long. `row` needs no alignment.
 RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension);
 
-/// Judges a row that is not yet in stored form: for cosine it may have any finite length.
+/// Judges a row that is not yet in stored form: where unit vectors are stored, it may have any
+/// finite length. Without a metric, only what no metric can compare is a fault.
 RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension,
-                      Metric metric);
+                      std::optional<Metric> metric);
 
 /// Returns the words that follow "row 5" in a message; empty for RowFault::none.
 std::string_view to_string(RowFault fault);

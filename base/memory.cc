@@ -37,6 +37,15 @@ HugeBuffer::~HugeBuffer() {
   if (data_ != nullptr) munmap(data_, round_up(size_, kHugePageBytes));
 }
 
+void HugeBuffer::discard_from(std::size_t first) {
+  constexpr std::size_t kPageBytes = 4096;
+  const std::size_t begin = round_up(first, kPageBytes);
+  const std::size_t end = round_up(size_, kPageBytes);
+  if (begin >= end) return;
+  // It cannot fail for memory that was mapped here; when it did, the bytes would stay.
+  (void)madvise(data_ + begin, end - begin, MADV_DONTNEED);
+}
+
 HugeBuffer::HugeBuffer(HugeBuffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 

@@ -70,6 +70,11 @@ class HugeBuffer {
   std::span<std::byte> span() { return {data_, size_}; }
   std::span<const std::byte> span() const { return {data_, size_}; }
 
+  /// Gives memory back to the kernel from `first` on, as far as whole pages of it reach. These
+  /// bytes are zero when they are next touched. Other threads may read them meanwhile, as they were
+  /// or as zeros; none may write them.
+  void discard_from(std::size_t first);
+
  private:
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;

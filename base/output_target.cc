@@ -82,7 +82,7 @@ int open_directly(const std::string& path) {
   const int fd = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0)
                           : open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0 && errno == ENXIO && fs::is_fifo(path, ignored)) {
-    throw Error("nobody reads from the FIFO '{}': start its reader first", path);
+    throw Error("the FIFO '{}' has no reader: start its reader first", path);
   }
   if (fd < 0) throw SystemError(errno, "opening '{}' for writing", path);
   if (own < 0) (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);

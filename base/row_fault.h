@@ -15,6 +15,6 @@ struct FaultyRow {
 };
 
 /// Judges rows of the source's or of the stored type with fault_of_row().
-std::optional<FaultyRow> find_faulty_row(const VectorView& rows, Metric metric);
+std::optional<FaultyRow> find_faulty_row(const VectorView& rows, std::optional<Metric> metric);
 
 }  // namespace farvec

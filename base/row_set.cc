@@ -74,7 +74,7 @@ std::vector<std::uint64_t> RowSet::to_words(std::uint64_t rows) const {
     for (std::size_t i = 0; i < kBlockWords; ++i) {
       const std::uint64_t word = (*blocks_[block])[i];
       if (word == 0) continue;
-      FARVEC_CHECK(begin + i < words.size(), "a row behind the last of {}", rows);
+      FARVEC_CHECK(begin + i < words.size(), "a row after the last of {}", rows);
       words[begin + i] = word;
     }
   }

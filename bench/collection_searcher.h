@@ -72,11 +72,11 @@ class Searcher {
           ids(options.slots * options.k),
           distances(ids.size()) {
       for (std::size_t s = 0; s < tasks.size(); ++s) {
-        tasks[s].parameters =
+        tasks[s].request.parameters =
             search::SearchParameters::make(options.k, search::GraphChoice{.list = options.list})
                 .value();
-        tasks[s].user_ids = &ids[s * options.k];
-        tasks[s].distances = &distances[s * options.k];
+        tasks[s].answer.ids = &ids[s * options.k];
+        tasks[s].answer.distances = &distances[s * options.k];
         free.push_back(&tasks[s]);
       }
     }
@@ -86,15 +86,16 @@ class Searcher {
       due = std::max(due + pace, now - pace);
       search::SearchTask* const task = free.back();
       free.pop_back();
-      task->query = queries.row(asked++ % queries.count);
-      task->deadline = now + patience;
+      task->request.query = queries.row(asked++ % queries.count);
+      task->request.deadline = now + patience;
       return task;
     }
     bool finished() override { return stop.load(std::memory_order_relaxed); }
     void done(search::SearchTask& task) override {
-      if (!task.status.ok()) throw Error("a search failed: {}", task.status.message());
-      samples.push_back({task.finished,
-                         static_cast<float>(ticks_to_us(task.finished - task.started)),
+      if (!task.answer.status.ok())
+        throw Error("a search failed: {}", task.answer.status.message());
+      samples.push_back({task.clock.finished,
+                         static_cast<float>(ticks_to_us(task.clock.finished - task.clock.started)),
                          thread_processor_us()});
       free.push_back(&task);
     }

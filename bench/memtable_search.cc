@@ -10,6 +10,7 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "base/stored_form.h"
 #include "bench/run_bench.h"
 #include "collection/memtable/memtable.h"
 #include "dataset/vector_set.h"
@@ -20,7 +21,6 @@ namespace {
 using collection::Memtable;
 using collection::MemtableGraph;
 using collection::MemtableGraphOptions;
-using collection::MemtableQuery;
 using collection::MemtableScratch;
 
 struct Asked {
@@ -146,7 +146,7 @@ void run(const Asked& asked) {
   if (queries.type() != base.type() || queries.dimension() != base.dimension()) {
     throw Error("the queries are not of the type and dimension of the base");
   }
-  if (distance::stored_type(parse_metric(asked.metric), all.type) != all.type ||
+  if (stored_type(parse_metric(asked.metric), all.type) != all.type ||
       parse_metric(asked.metric) == Metric::cosine) {
     throw Error("--metric {}: use l2 or ip, which take rows as files have them", asked.metric);
   }

@@ -290,6 +290,29 @@ void check(const Lists& lists, const Decode& decode, const char* name) {
   }
 }
 
+/// Returns a few lists over and over: a search has just fetched the record that it decodes.
+std::vector<std::uint32_t> some_lists(const Lists& lists) {
+  std::vector<std::uint32_t> order(200'000);
+  Random random(3);
+  const std::size_t some = std::min<std::size_t>(lists.count(), 1000);
+  for (std::uint32_t& i : order) {
+    i = static_cast<std::uint32_t>(random.below(some) * (lists.count() / some));
+  }
+  return order;
+}
+
+/// Returns how many bits tell each list from all sets of as many vertices.
+double bits_of_sets(const Lists& lists) {
+  double bound = 0;
+  const auto universe = static_cast<double>(lists.count());
+  for (std::size_t i = 0; i < lists.count(); ++i) {
+    const auto degree = static_cast<double>(lists.of(i).size());
+    bound +=
+        std::lgamma(universe + 1) - std::lgamma(degree + 1) - std::lgamma(universe - degree + 1);
+  }
+  return bound / std::log(2);
+}
+
 void run(const Lists& lists) {
   const EliasFano ef{static_cast<std::uint32_t>(lists.count())};
   const Encoded svb = encode_all(
@@ -321,13 +344,7 @@ void run(const Lists& lists) {
   check(lists, decode_packed, "packed bits");
   check(lists, decode_svb, "StreamVByte");
   check(lists, decode_ef, "Elias-Fano");
-  // A few lists over and over: a search has just fetched the record that it decodes.
-  std::vector<std::uint32_t> order(200'000);
-  Random random(3);
-  const std::size_t some = std::min<std::size_t>(lists.count(), 1000);
-  for (std::uint32_t& i : order) {
-    i = static_cast<std::uint32_t>(random.below(some) * (lists.count() / some));
-  }
+  const std::vector<std::uint32_t> order = some_lists(lists);
   const auto per_list = [&](std::uint64_t bytes) {
     return static_cast<double>(bytes) / static_cast<double>(lists.count());
   };
@@ -341,16 +358,8 @@ void run(const Lists& lists) {
   print("  without vectors", svb.begins.back(), measure(order, decode_portable));
   print("Elias-Fano", fano.begins.back(), measure(order, decode_ef));
   print("packed bits", packed.begins.back(), measure(order, decode_packed));
-  // Of all sets of so many of the vertices, in bits.
-  double bound = 0;
-  const auto universe = static_cast<double>(lists.count());
-  for (std::size_t i = 0; i < lists.count(); ++i) {
-    const auto degree = static_cast<double>(lists.of(i).size());
-    bound +=
-        std::lgamma(universe + 1) - std::lgamma(degree + 1) - std::lgamma(universe - degree + 1);
-  }
   fmt::print("  {:<24} {:>14} {:>8.2f} bits an edge\n", "sets without any order", "",
-             bound / std::log(2) / static_cast<double>(lists.ids.size()));
+             bits_of_sets(lists) / static_cast<double>(lists.ids.size()));
 }
 
 }  // namespace

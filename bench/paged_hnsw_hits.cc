@@ -22,7 +22,7 @@
 #include "indexing/source.h"
 #include "ssd_baseline/paged/build/colocation.h"
 #include "ssd_baseline/paged/change/hnsw_writer.h"
-#include "ssd_baseline/paged/change/partition_placement.h"
+#include "ssd_baseline/paged/placement/partition_placement.h"
 #include "ssd_baseline/paged/search/hnsw_searcher.h"
 
 namespace farvec {
@@ -87,9 +87,10 @@ class Bench {
   std::uint32_t lay_out(const graph::HnswGraph& graph, std::uint32_t nodes, double share) const {
     const layout::HnswShape shape = arguments_.hnsw.shape(built_, metric_);
     const paged::Colocation colocation(graph, shape, {.partition_nodes = nodes});
+    paged::HnswConfig config = arguments_.hnsw.config(built_, metric_);
+    config.most_insert_pages = 0;  // the share does not change
     const auto hnsw =
-        PagedHnsw::create(store(kRoomyBuffer), arguments_.hnsw.config(built_, metric_),
-                          {built_, {}, &graph, colocation.order()});
+        PagedHnsw::create(store(kRoomyBuffer), config, {built_, {}, &graph, colocation.order()});
     create_partition_map(*hnsw,
                          choose_insert_partitions(colocation.plan(), graph.base().view(), share));
     return hnsw->store().pages();

@@ -108,6 +108,7 @@ std::vector<Pair> measure(const Arguments& arguments) {
   Random random(arguments.seed);
   const std::vector<NodeId> queries = choose(arguments.searches, rows.count, random);
   std::vector<std::vector<NodeId>> paths;
+  paths.reserve(queries.size());
   for (const NodeId query : queries) paths.push_back(visited(search, rows.row(query)));
   const auto pair_distance = distance::pair_kernel(metric, rows.type, rows.dimension);
   std::vector<Pair> pairs(arguments.pairs);

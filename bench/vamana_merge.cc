@@ -65,7 +65,7 @@ class LiveRows {
   }
   /// Positions among the live rows that are out from now on; rows that came follow the others.
   RowSet change() {
-    const RowSet out = RowSet().with(chosen());
+    RowSet out = RowSet().with(chosen());
     std::size_t position = 0;
     std::erase_if(live_,
                   [&](std::size_t) { return out.contains(static_cast<NodeId>(position++)); });

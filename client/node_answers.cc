@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string_view>
+#include <iterator>
 
 #include "layout/cluster/cluster_layout.h"
 #include "layout/graph/graph_layout.h"
@@ -18,7 +18,8 @@ namespace wire = collection::v1;
 
 /// The largest limit that a node can be started with.
 constexpr std::uint32_t kMostOfALimit = 1u << 20;
-constexpr std::string_view kCollection = "collection";
+/// Indexes that change, whose rows have users' ids.
+constexpr std::string_view kChanging[] = {"collection", "paged"};
 
 // The numbers on the wire are the library's plus one, in both .proto files.
 constexpr int kFirst = 1;
@@ -31,7 +32,7 @@ bool is_type(int type) {
 
 bool is_layout(std::string_view word) {
   const auto is = [word](auto kind) { return layout::to_string(kind) == word; };
-  return word == kCollection || std::ranges::any_of(layout::kGraphLayouts, is) ||
+  return changes_rows(word) || std::ranges::any_of(layout::kGraphLayouts, is) ||
          std::ranges::any_of(layout::kClusterLayouts, is);
 }
 
@@ -90,6 +91,10 @@ std::string result_fault(const v1::QueryResult& result, std::size_t k) {
 
 }  // namespace
 
+bool changes_rows(std::string_view layout) {
+  return std::ranges::find(kChanging, layout) != std::end(kChanging);
+}
+
 std::string fault_of(const v1::DescribeResponse& node) {
   if (std::string fault = shape_fault(node); !fault.empty()) return fault;
   if (node.metric() < kFirst || node.metric() >= kFirst + kMetrics) {
@@ -98,7 +103,7 @@ std::string fault_of(const v1::DescribeResponse& node) {
   if (!is_layout(node.layout())) {
     return fmt::format("it says layout '{}', which is none that farvec knows", node.layout());
   }
-  if (node.layout() != kCollection) {
+  if (!changes_rows(node.layout())) {
     const std::string fault = range_fault("count", node.count(), kInvalidNode);
     if (!fault.empty()) return fault;
   }
@@ -123,7 +128,8 @@ std::string fault_of(const wire::StatsResponse& state) {
                    range_fault("max_ids", state.max_ids(), ~0u)});
 }
 
-std::string fault_of(const wire::GetResponse& rows, const RowShape& shape, std::size_t ids) {
+std::string fault_of(const wire::GetResponse& rows, const layout::StoredShape& shape,
+                     std::size_t ids) {
   const auto& found = rows.found();
   const auto came = static_cast<std::size_t>(found.size());
   const auto there = static_cast<std::size_t>(std::ranges::count(found, true));

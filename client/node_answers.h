@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "base/types.h"
+#include "layout/collection/change_record.h"
 #include "rpc/collection.pb.h"
 #include "rpc/compute_node.pb.h"
 
@@ -17,10 +19,8 @@ struct AskedQueries {
   std::size_t k = 0;
 };
 
-struct RowShape {
-  ElementType type = ElementType::f32;
-  std::uint32_t dimension = 0;
-};
+/// Returns whether an index of this layout changes: its rows have users' ids of 64 bits.
+bool changes_rows(std::string_view layout);
 
 // Each fault_of() returns what is wrong, naming field and value, in words that follow "compute node
 // ADDRESS: "; empty when all that is relied on later is sound.
@@ -32,7 +32,7 @@ std::string fault_of(const compute_node::v1::DescribeResponse& node);
 std::string fault_of(const compute_node::v1::SearchResponse& response, const AskedQueries& asked);
 std::string fault_of(const collection::v1::StatsResponse& state);
 /// Checks rows that were asked for by `ids` ids. `shape` is the shape of stored rows.
-std::string fault_of(const collection::v1::GetResponse& rows, const RowShape& shape,
+std::string fault_of(const collection::v1::GetResponse& rows, const layout::StoredShape& shape,
                      std::size_t ids);
 /// Check the answer to a call that had this many rows, or ids.
 std::string fault_of(const collection::v1::InsertResponse& receipt, std::size_t rows);

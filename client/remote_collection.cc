@@ -47,11 +47,22 @@ nlohmann::ordered_json state_json(const wire::StatsResponse& state) {
                               {"out_rows", state.rows_out()},
                               {"segment_bytes", state.segment_bytes()},
                               {"log_bytes", state.log_bytes()},
+                              {"written_bytes", state.written_bytes()},
                               {"log_nodes", state.log_nodes()},
                               {"log_copies", state.log_copies()},
                               {"segment_copies_missing", state.segment_copies_missing()},
                               {"segments_built", state.segments_built()},
                               {"segments_merged", state.segments_merged()}};
+  if (state.has_pages()) {
+    const wire::PagesState& pages = state.pages();
+    json["pages"] = {{"pages", pages.pages()},
+                     {"page_bytes", pages.page_bytes()},
+                     {"buffer_pages", pages.buffer_pages()},
+                     {"read", pages.read()},
+                     {"written", pages.written()},
+                     {"vacuuming", pages.vacuuming()},
+                     {"vacuumed", pages.vacuumed()}};
+  }
   if (!state.failure().empty()) json["failure"] = state.failure();
   if (state.merge_segments() > 0) {
     json["merge"] = {{"phase", state.merge_phase()},
@@ -107,6 +118,7 @@ grpc::Status RemoteCollection::attempt(Prepare prepare, const Request& request,
     const bool again = is_worth_another(status.error_code()) && !asked_to_end(attempts.interrupted);
     const auto pause = again ? backoff.next(node_asks) : std::nullopt;
     if (!pause) return status;
+    if (attempts.refused) attempts.refused(status.error_message());
     std::this_thread::sleep_for(*pause);
   }
 }
@@ -183,8 +195,7 @@ void RemoteCollection::check(const VectorView& rows, std::span<const std::uint64
   if (rows.count != ids.size()) {
     throw Error("{} rows and {} ids: every row has one", rows.count, ids.size());
   }
-  // With the cosine every finite row has distances to others, which is what any metric asks for.
-  if (const auto faulty = find_faulty_row(rows, shape_.metric.value_or(Metric::cosine))) {
+  if (const auto faulty = find_faulty_row(rows, shape_.metric)) {
     throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", faulty->row,
                       ids[faulty->row], to_string(faulty->fault));
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,6 +27,8 @@ struct Attempts {
   /// DEADLINE_EXCEEDED.
   std::uint32_t retries = 0;
   Interruption interrupted = {};  ///< when it says so, no further attempt begins
+  /// Called with the node's reason before a further attempt. It may be empty.
+  std::function<void(const std::string& why)> refused = {};
 };
 
 /// Changes and reads the collection of a node. Calls throw StatusError naming the node and gRPC's

@@ -50,7 +50,7 @@ void check_limits_of_node(v1::ComputeNode::Stub& stub, const NodeAccess& access,
 }
 
 bool serves_collection(const v1::DescribeResponse& node) {
-  return node.layout() == "collection";
+  return changes_rows(node.layout());
 }
 
 search::SearchBounds limits_of(const v1::DescribeResponse& node) {

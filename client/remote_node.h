@@ -35,7 +35,8 @@ compute_node::v1::DescribeResponse describe_node(compute_node::v1::ComputeNode::
 void check_limits_of_node(compute_node::v1::ComputeNode::Stub& stub, const NodeAccess& access,
                           const search::AskedSearch& parameters);
 
-/// Returns whether a node that describes itself like this serves a collection.
+/// Returns whether a node that describes itself like this serves a collection, or a graph on pages,
+/// which changes by the same calls: its ids are users' own.
 bool serves_collection(const compute_node::v1::DescribeResponse& node);
 
 /// Returns what a node that describes itself like this allows a search to ask for. For a

@@ -47,7 +47,8 @@ struct ProbeParameters {
   std::uint32_t expected_members = 1u << 14;
 };
 
-struct ProbeCounts {
+/// What one search of clusters has cost.
+struct ProbeCost {
   std::uint32_t clusters = 0;   ///< clusters probed
   std::uint32_t distances = 0;  ///< exact distances to members
   CentroidCounts centroids;     ///< counts of all rounds
@@ -62,7 +63,7 @@ struct ProbeScratch {
   std::vector<ClusterId> probed;    ///< clusters of all rounds, ascending
   std::vector<std::uint32_t> fresh;
   std::vector<float> distances;
-  ProbeCounts counts;
+  ProbeCost cost;
 
   std::size_t dram_bytes() const {
     return centroids.dram_bytes() + results.dram_bytes() + seen.dram_bytes() +
@@ -86,7 +87,7 @@ class BlockScorer {
   }
 
   /// Returns the number of members that were scored, and of those of them that are out.
-  std::uint64_t scored() const { return scratch_.counts.distances; }
+  std::uint64_t scored() const { return scratch_.cost.distances; }
   std::uint64_t out() const { return outs_; }
 
   /// Says whether a record named a vector that does not exist.
@@ -98,7 +99,7 @@ class BlockScorer {
     for (std::size_t begin = 0; begin < picks.size(); begin += kRun) {
       score(block, picks.subspan(begin, std::min(kRun, picks.size() - begin)));
     }
-    scratch_.counts.distances += static_cast<std::uint32_t>(picks.size());
+    scratch_.cost.distances += static_cast<std::uint32_t>(picks.size());
   }
 
  private:
@@ -155,7 +156,7 @@ class ProbeRounds {
         left_(rows_left(parameters.vector_count, parameters.out)),
         asked_(std::min(parameters.clusters, parameters.cluster_count)),
         wanted_(asked_) {
-    scratch.counts = {};
+    scratch.cost = {};
     scratch.probed.clear();
     scratch.results.reset(parameters.k);
   }
@@ -165,13 +166,13 @@ class ProbeRounds {
   bool next() {
     if (scratch_.probed.size() >= wanted_) return false;
     centroids_.search(query_, wanted_, scratch_.centroids);
-    scratch_.counts.centroids.distances += scratch_.centroids.counts.distances;
-    scratch_.counts.centroids.estimates += scratch_.centroids.counts.estimates;
+    scratch_.cost.centroids.distances += scratch_.centroids.counts.distances;
+    scratch_.cost.centroids.estimates += scratch_.centroids.counts.estimates;
     choose();
     std::vector<ClusterId>& probed = scratch_.probed;
     probed.insert(probed.end(), scratch_.clusters.begin(), scratch_.clusters.end());
     std::sort(probed.begin(), probed.end());
-    scratch_.counts.clusters = static_cast<std::uint32_t>(probed.size());
+    scratch_.cost.clusters = static_cast<std::uint32_t>(probed.size());
     return !scratch_.clusters.empty();
   }
 
@@ -187,7 +188,7 @@ class ProbeRounds {
   /// round had members, up to twice as many clusters.
   bool complete(double members, double out) {
     if (wanted_members_ < 0) wanted_members_ = members;
-    const double probed = scratch_.counts.clusters;
+    const double probed = scratch_.cost.clusters;
     double next = 2.0 * std::max<double>(wanted_, probed);
     out_share_ = 1;
     if (!lacking()) {

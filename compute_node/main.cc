@@ -6,10 +6,8 @@
 
 #include "base/log.h"
 #include "base/said_by.h"
-#include "compute_node/backends/collection_backend.h"
-#include "compute_node/backends/directory_backend.h"
-#include "compute_node/backends/following_backend.h"
-#include "compute_node/backends/memory_node_backend.h"
+#include "compute_node/backends/index_session.h"
+#include "compute_node/backends/make_backend.h"
 #include "compute_node/daemon/daemon.h"
 
 namespace {
@@ -29,10 +27,10 @@ void block_signals() {
 std::unique_ptr<farvec::compute_node::SearchBackend> make_backend(
     const farvec::compute_node::DaemonOptions& options) {
   using namespace farvec::compute_node;
-  if (options.follow) return std::make_unique<FollowingBackend>(options);
-  if (!options.collection.empty()) return std::make_unique<CollectionBackend>(options);
-  if (options.index.empty()) return std::make_unique<MemoryNodeBackend>(options);
-  return std::make_unique<DirectoryBackend>(options);
+  return make_backend(options.source,
+                      {.largest = largest_searches(options.limits, options.threads, options.slots),
+                       .attach_bound = options.attach_bound,
+                       .tls = farvec::rpc::load_tls(options.tls)});
 }
 
 }  // namespace

@@ -9,10 +9,9 @@ namespace farvec::dataset {
 
 namespace {
 
-/// Cosine accepts rows of any length.
 RowFault fault_of(const BlockOrigin& origin, const std::byte* row) {
   const VectorFileInfo& info = origin.info;
-  return fault_of_row(row, info.type, info.dimension, origin.metric.value_or(Metric::cosine));
+  return fault_of_row(row, info.type, info.dimension, origin.metric);
 }
 
 [[noreturn]] void refuse(const BlockOrigin& origin, std::size_t row, RowFault fault) {

@@ -46,7 +46,7 @@ MappedVectors::MappedVectors(const std::string& path, Values values, std::option
                       info.dimension, info.type);
   if (values == Values::any) return;
   if (info.type != ElementType::f32 && info.type != ElementType::f16) return;
-  const auto faulty = find_faulty_row(view_, metric.value_or(Metric::cosine));
+  const auto faulty = find_faulty_row(view_, metric);
   if (!faulty) return;
   munmap(mapping_, bytes_);
   if (faulty->fault == RowFault::too_long) {

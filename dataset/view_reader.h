@@ -17,7 +17,7 @@ class ViewReader final : public VectorReader {
   ViewReader(const VectorView& rows, std::string name)
       : ViewReader(rows, {}, rows.count, std::move(name)) {}
   /// Presents some of the rows, in the given order.
-  ViewReader(const VectorView& rows, std::vector<NodeId> chosen, std::string name)
+  ViewReader(const VectorView& rows, const std::vector<NodeId>& chosen, std::string name)
       : ViewReader(rows, chosen, chosen.size(), std::move(name)) {}
 
  private:

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/stored_form.h"
 #include "distance/distance.h"
 #include "distance/kernels/kernels.h"
 
@@ -92,7 +93,7 @@ void narrow(const float* row, ElementType type, std::uint32_t dimension, void* o
 
 void to_stored(const void* row, ElementType source, Metric metric, std::uint32_t dimension,
                void* out) {
-  if (metric != Metric::cosine) {
+  if (!stores_unit_vectors(metric)) {
     std::memcpy(out, row, dimension * element_bytes(source));
     return;
   }

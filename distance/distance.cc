@@ -1,6 +1,7 @@
 #include "distance/distance.h"
 
 #include "base/error.h"
+#include "base/stored_form.h"
 #include "distance/kernels/kernels.h"
 
 namespace farvec::distance {
@@ -55,11 +56,6 @@ PairKernel pair_kernel(Metric metric, ElementType type, std::uint32_t dimension,
 
 ManyKernel many_kernel(Metric metric, ElementType type, std::uint32_t dimension, Isa isa) {
   return select(checked_table(metric, type, dimension, isa).many, metric, type);
-}
-
-ElementType stored_type(Metric metric, ElementType source) {
-  const bool integer = source == ElementType::u8 || source == ElementType::i8;
-  return metric == Metric::cosine && integer ? ElementType::f16 : source;
 }
 
 }  // namespace farvec::distance

@@ -39,10 +39,6 @@ void widen(const void* row, ElementType type, std::uint32_t dimension, float* ou
 /// 0; f16 overflows to infinity and keeps NaN.
 void narrow(const float* row, ElementType type, std::uint32_t dimension, void* out);
 
-/// Returns the type in which a metric stores vectors: cosine stores unit vectors, so u8 and i8
-/// become f16; everything else keeps its type.
-ElementType stored_type(Metric metric, ElementType source);
-
 /// Writes the stored form of one source row (cosine: normalised; a zero vector stays zero). `out`
 /// has dimension elements of stored_type(); it must not overlap `row`.
 void to_stored(const void* row, ElementType source, Metric metric, std::uint32_t dimension,

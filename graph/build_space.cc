@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/parallel.h"
+#include "base/stored_form.h"
 
 namespace farvec::graph {
 namespace {
@@ -65,7 +66,7 @@ BuildSpace::BuildSpace(VectorView data, Metric metric, unsigned threads)
       kernel_(distance::pair_kernel(kernel_metric(metric), data.type, data.dimension)),
       many_(distance::many_kernel(kernel_metric(metric), data.type, data.dimension)),
       products_(metric == Metric::inner_product) {
-  if (metric == Metric::cosine) zeros_ = zero_rows(data, threads);
+  if (stores_unit_vectors(metric)) zeros_ = zero_rows(data, threads);
   if (!products_ || data.count == 0) return;
   augmented_.resize(data.count);
   parallel_for(data.count, kChunk, threads, [&](std::size_t begin, std::size_t end, unsigned) {

@@ -1,7 +1,7 @@
 #include "graph/reachability.h"
 
 #include <algorithm>
-#include <ranges>
+#include <array>
 
 namespace farvec::graph {
 namespace {
@@ -109,8 +109,10 @@ void attach(Graph& graph, Tree& tree, const BuildSpace& space, NodeId v, std::ui
   if (from_any_of(nearby_tree_vertices(graph, tree, space, v))) return;
   if (from_any_of(vertices_on_the_way(graph, space, v))) return;
   // A tree over m vertices uses m - 1 edges, so some vertex has an edge to spare.
-  const bool attached =
-      from_any_of(std::views::iota(NodeId{0}, static_cast<NodeId>(graph.count())));
+  bool attached = false;
+  for (std::uint64_t from = 0; !attached && from < graph.count(); ++from) {
+    attached = from_any_of(std::array{static_cast<NodeId>(from)});
+  }
   FARVEC_CHECK(attached, "vertex {} cannot be attached", v);
 }
 

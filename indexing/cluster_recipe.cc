@@ -98,8 +98,8 @@ BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& op
   built.source = std::move(source);
   built.clusters = cluster::build_clusters(built.source.rows, built.source.manifest.metric, options,
                                            &built.stats);
-  auto& part = built.source.manifest.part.emplace<layout::ClusterPart>();
-  part.build = describe_build(options, built.stats);
+  auto& description = built.source.manifest.description.emplace<layout::ClusterDescription>();
+  description.build = describe_build(options, built.stats);
   built.centroids =
       cluster::build_centroid_graph(built.clusters.centroids, built.clusters.space_dimension,
                                     {options.seed, threads, options.quiet, options.interrupted});

@@ -16,27 +16,27 @@
 
 namespace farvec::indexing {
 
-layout::GraphPart describe_graph(const graph::VamanaOptions& options) {
-  layout::GraphPart part;
-  part.max_degree = options.degree;
-  part.build = {.degree = options.degree,
-                .list = options.list,
-                .alpha = static_cast<double>(options.alpha),
-                .passes = options.passes,
-                .seed = options.seed};
-  return part;
+layout::GraphDescription describe_graph(const graph::VamanaOptions& options) {
+  layout::GraphDescription description;
+  description.max_degree = options.degree;
+  description.build = {.degree = options.degree,
+                       .list = options.list,
+                       .alpha = static_cast<double>(options.alpha),
+                       .passes = options.passes,
+                       .seed = options.seed};
+  return description;
 }
 
 BuiltGraph build_graph(Source source, const graph::VamanaOptions& options) {
   if (options.sample_queries.count > 0) check_sample(options.sample_queries, source.rows);
-  source.manifest.part = describe_graph(options);
+  source.manifest.description = describe_graph(options);
   graph::VamanaStats stats;
   graph::Graph graph = graph::build_vamana(source.rows, source.manifest.metric, options, &stats);
   return {std::move(source), std::move(graph), std::move(stats)};
 }
 
 BuiltGraph adopt_graph(Source source, FormerGraph former, const graph::VamanaOptions& options) {
-  source.manifest.part = describe_graph(options);
+  source.manifest.description = describe_graph(options);
   graph::VamanaStats stats;
   graph::Graph graph =
       graph::merge_vamana({std::move(former.graph), std::move(former.out), source.rows},
@@ -90,12 +90,12 @@ EncodedRows vertex_codes(layout::Manifest& manifest, const VectorView& rows,
 layout::Manifest write_inlined(const std::filesystem::path& directory, layout::Manifest manifest,
                                const BuiltGraph& built, const CodeOptions& options) {
   const quantization::EdgeSet edges{built.source.rows, built.graph.view()};
-  layout::GraphPart& part = manifest.graph();
+  layout::GraphDescription& description = manifest.graph();
   const auto chosen = choose_edge_codes({edges.rows, edges.graph, manifest.metric}, options.wish,
                                         training_of(manifest, options));
   const quantization::NeighborEncoder& encoder = *chosen.codes;
-  part.build.steering = chosen.why;
-  part.neighbor_code_bytes = encoder.codes().bytes(part.max_degree);
+  description.build.steering = chosen.why;
+  description.neighbor_code_bytes = encoder.codes().bytes(description.max_degree);
   const EncodedRows encoded =
       describe_neighbor_codes(edges.rows, edges.graph.entry, encoder.codes());
   return layout::write_index(

@@ -28,7 +28,7 @@ struct BuiltGraph {
 void check_degree(layout::LayoutKind layout, std::uint32_t degree);
 
 /// Returns what a manifest says of a graph that is made with these options, before it is written.
-layout::GraphPart describe_graph(const graph::VamanaOptions& options);
+layout::GraphDescription describe_graph(const graph::VamanaOptions& options);
 
 /// Builds the graph. Throws Error for options that make no sense, and for sample queries of another
 /// type or dimension. It needs the memory of graph::build_vamana().

@@ -125,6 +125,7 @@ std::size_t MemberTrial::hits(const Query& query,
     }
   }
   std::vector<Judged> judged;
+  judged.reserve(pool.size());
   for (const auto& [id, one] : pool) judged.push_back(one);
   return judged.size() < kResults ? kResults : hits_among(judged, kResults, kList);
 }

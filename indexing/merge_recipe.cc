@@ -10,8 +10,9 @@ namespace {
 layout::Manifest describe_merged(layout::Manifest manifest, const dataset::VectorSet& rows,
                                  const graph::VamanaOptions& options) {
   const std::uint32_t merges = manifest.graph().build.merges;
-  layout::GraphPart& part = manifest.part.emplace<layout::GraphPart>(describe_graph(options));
-  part.build.merges = merges + 1;
+  layout::GraphDescription& description =
+      manifest.description.emplace<layout::GraphDescription>(describe_graph(options));
+  description.build.merges = merges + 1;
   return described_without_file(std::move(manifest), rows.count());
 }
 

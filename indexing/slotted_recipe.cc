@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +50,8 @@ void describe_slots(layout::Manifest& manifest, const VectorView& rows,
   slotted.placement = to_string(recipe.packing);
   slotted.rerank = recipe.rerank == true;
 }
+
+constexpr std::uint32_t kPageSizes[] = {4096, 8192, 16384};
 
 /// An entry vertex takes 72 bytes.
 constexpr std::uint32_t kRowsPerEntryVertex = 32;
@@ -123,7 +126,7 @@ void check_slotted(const SlottedRecipe& recipe) {
            fmt::format("1 to {}", quantization::SplitRabitq::kMostExtensionBits));
   }
   const std::uint32_t page = recipe.page_bytes;
-  if (page != 4096 && page != 8192 && page != 16384) {
+  if (std::ranges::find(kPageSizes, page) == std::end(kPageSizes)) {
     refuse("bytes of a page", page, "4096, 8192 or 16384");
   }
   if (!(recipe.affinity_percentile >= 0 && recipe.affinity_percentile <= 100)) {
@@ -144,6 +147,24 @@ SlottedRecipe resolve_slotted(SlottedRecipe recipe, const VectorView& rows) {
   }
   if (!recipe.rerank) recipe.rerank = recipe.payload == PayloadKind::code;
   return recipe;
+}
+
+std::optional<std::uint32_t> sufficient_page_bytes(const SlottedRecipe& recipe,
+                                                   const VectorView& rows, std::uint32_t degree) {
+  layout::Manifest manifest;
+  manifest.dimension = rows.dimension;
+  manifest.stored_type = rows.type;
+  describe_slots(manifest, rows, recipe);
+  manifest.graph().max_degree = degree;
+  layout::SlottedGeometry geometry = manifest.slotted_geometry();
+  for (const std::uint32_t bytes : kPageSizes) {
+    geometry.page_bytes = bytes;
+    if (geometry.max_record_bytes() + layout::SlottedGeometry::kSlotBytes <=
+        geometry.page_capacity()) {
+      return bytes;
+    }
+  }
+  return std::nullopt;
 }
 
 BuiltGraph build_slotted_graph(Source source, const SlottedRecipe& recipe,

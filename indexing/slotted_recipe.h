@@ -39,6 +39,12 @@ void check_slotted(const SlottedRecipe& recipe);
 /// bit of each in DRAM leads searches well; with few, a vector is hardly larger than its code.
 SlottedRecipe resolve_slotted(SlottedRecipe recipe, const VectorView& rows);
 
+/// Returns the smallest size of pages in which every record fits, whatever the rows are, of which
+/// only count, dimension and type are used. The recipe is resolved, and its own size of pages does
+/// not count. None: there is no such size.
+std::optional<std::uint32_t> sufficient_page_bytes(const SlottedRecipe& recipe,
+                                                   const VectorView& rows, std::uint32_t degree);
+
 /// Builds a graph that remembers which vertices belong together, so that write_slotted() packs them
 /// by it and gives them colors. Sets options.affinity itself. Throws Error for options that make no
 /// sense, and when no record fits a page.

@@ -7,6 +7,7 @@
 #include "base/finite.h"
 #include "base/parallel.h"
 #include "base/status_error.h"
+#include "base/stored_form.h"
 #include "base/version.h"
 #include "distance/distance.h"
 #include "layout/region/json_fields.h"
@@ -27,8 +28,7 @@ layout::Manifest describe_source(const DatasetFile& file, const VectorView& sour
   manifest.metric = metric;
   manifest.dimension = source.dimension;
   manifest.source_type = source.type;
-  manifest.stored_type = distance::stored_type(metric, source.type);
-  manifest.normalised = metric == Metric::cosine;
+  manifest.stored_type = stored_type(metric, source.type);
   manifest.dataset.name = file.name.empty() ? dataset_name(file.path) : file.name;
   if (manifest.dataset.name.size() > layout::kMostTextBytes) {
     throw StatusError(StatusCode::invalid_argument,
@@ -71,7 +71,7 @@ void check_sample(const VectorView& queries, const VectorView& rows) {
 }
 
 dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads) {
-  if (metric != Metric::cosine) {
+  if (!stores_unit_vectors(metric)) {
     require_comparable(source.view(), threads);
     return source;
   }
@@ -79,7 +79,7 @@ dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigne
 }
 
 dataset::VectorSet stored_copy(const VectorView& from, Metric metric, unsigned threads) {
-  dataset::VectorSet stored(from.count, from.dimension, distance::stored_type(metric, from.type));
+  dataset::VectorSet stored(from.count, from.dimension, stored_type(metric, from.type));
   parallel_for(from.count, 4096, threads, [&](std::size_t begin, std::size_t end, unsigned) {
     for (std::size_t i = begin; i < end; ++i) {
       distance::to_stored(from.row(i), from.type, metric, from.dimension, stored.mutable_row(i));

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "indexing/stored_pages.h"
 #include "layout/graph/record_reader.h"
 
 namespace farvec::indexing {
@@ -63,7 +64,25 @@ class GraphReader {
 layout::Manifest without_layout(layout::Manifest manifest) {
   manifest.graph().neighbor_code_bytes = 0;
   manifest.graph().list_bytes = 0;
+  if (!manifest.is_slotted()) return manifest;
+  manifest.graph().layout = layout::LayoutKind::csr;
+  manifest.graph().block_bytes = layout::GraphDescription().block_bytes;
+  manifest.graph().slotted.reset();
   return manifest;
+}
+
+/// Fills in rows and graph of an index in records.
+void read_records(const layout::IndexDirectory& directory, const layout::LoadOptions& options,
+                  StoredGraph& out) {
+  const layout::GraphLocator locator = directory.load_locator(options);
+  const HugeBuffer region = directory.load_region(layout::kRecordsRegion, options);
+  const std::vector<NodeId> rows = rows_of(locator, region.span());
+  if (!rows.empty()) out.graph.entry = rows[out.graph.entry];
+  parallel_for(out.graph.count(), kRecordRun, resolve_threads(options.threads),
+               [&](std::size_t begin, std::size_t end, unsigned) {
+                 GraphReader reader({locator, region.span()}, rows, out);
+                 for (std::size_t v = begin; v < end; ++v) reader.read(static_cast<NodeId>(v));
+               });
 }
 
 }  // namespace
@@ -75,23 +94,19 @@ BuiltGraph StoredGraph::built() && {
 StoredGraph read_graph(const layout::IndexDirectory& directory,
                        const layout::LoadOptions& options) {
   const layout::Manifest& manifest = directory.manifest();
-  if (!manifest.is_graph() || manifest.is_slotted()) {
-    throw Error("{} is no graph in records (csr, packed, inline, padded): its layout is {}",
-                directory.path().string(), manifest.layout_name());
+  if (!manifest.is_graph()) {
+    throw Error("{} is no graph: its layout is {}", directory.path().string(),
+                manifest.layout_name());
   }
-  const layout::GraphLocator locator = directory.load_locator(options);
-  const HugeBuffer region = directory.load_region(layout::kRecordsRegion, options);
   StoredGraph stored{without_layout(unwritten(manifest)),
                      dataset::VectorSet(manifest.count, manifest.dimension, manifest.stored_type),
                      graph::Graph(manifest.count, manifest.graph().max_degree)};
-  const std::vector<NodeId> rows = rows_of(locator, region.span());
-  const NodeId entry = manifest.graph().entry;
-  stored.graph.entry = rows.empty() ? entry : rows[entry];
-  parallel_for(manifest.count, kRecordRun, resolve_threads(options.threads),
-               [&](std::size_t begin, std::size_t end, unsigned) {
-                 GraphReader reader({locator, region.span()}, rows, stored);
-                 for (std::size_t v = begin; v < end; ++v) reader.read(static_cast<NodeId>(v));
-               });
+  stored.graph.entry = manifest.graph().entry;
+  if (manifest.is_slotted()) {
+    read_pages(directory, options, stored);
+  } else {
+    read_records(directory, options, stored);
+  }
   return stored;
 }
 

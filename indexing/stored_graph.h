@@ -20,8 +20,8 @@ struct StoredGraph {
 };
 
 /// Reads all records and checks every checksum. Memory: the records, the vectors and the graph.
-/// Throws Error when the index is not one of a graph in records, or a record names a vertex that
-/// does not exist.
+/// Throws Error when the index is not one of a graph, when a record names a vertex that does not
+/// exist, and for slotted pages that have codes and no vectors.
 StoredGraph read_graph(const layout::IndexDirectory& directory, const layout::LoadOptions& options);
 
 }  // namespace farvec::indexing

@@ -97,7 +97,7 @@ void declare(CommandLine& app, Arguments& arguments) {
       .size();
   app.add_option("--segment-bytes", arguments.segment_bytes,
                  fmt::format("Also hold segments of collections, which their writers have it load\n"
-                             "(--segment-nodes of a compute node), of so many bytes in all: {};\n"
+                             "(--segment-nodes of a compute node); this is their size in all: {};\n"
                              "--backing dram, shm or file",
                              kSizeForms))
       .size();

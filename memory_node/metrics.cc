@@ -72,7 +72,7 @@ class StateCollector : public prometheus::Collectable {
         {"loaded_bytes", "Payload bytes that the load has read and checked", kGauge,
          read(state_.loaded_bytes)},
         {"verified_bytes",
-         "Of region_bytes, those that were checked: less than all while an attached index is",
+         "Bytes of region_bytes that were checked: less than all while an attached index is",
          kGauge, read(state_.verified_bytes)},
         {"regions", "Published regions", kGauge, regions},
         {"region_bytes", "Bytes of published regions", kGauge, bytes},

@@ -100,7 +100,7 @@ void Publications::collect() {
     replaced_.erase(begin, replaced_.end());
   }
   for (const auto& publication : unread) {
-    spdlog::info("generation {} is read by nobody any more: {} bytes are freed",
+    spdlog::info("generation {} has no reader any more: {} bytes are freed",
                  publication->table->generation, publication->table->total_bytes());
   }
 }

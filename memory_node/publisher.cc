@@ -46,7 +46,7 @@ bool remove_stored(device::DeviceStore& store, std::uint64_t generation) {
     if (!index || index->generation != generation) continue;
     try {
       if (!store.remove(slot)) return false;
-      spdlog::info("'{}' was replaced and is read by nobody any more: {} bytes of {} are free",
+      spdlog::info("'{}' was replaced and has no reader any more: {} bytes of {} are free",
                    index->name, index->taken_bytes(), store.memory().path());
     } catch (const std::exception& error) {
       spdlog::error("'{}' stays on {}: {}", index->name, store.memory().path(), error.what());

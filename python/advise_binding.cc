@@ -3,8 +3,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -12,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/quantity.h"
 #include "measure/advise/advisor.h"
+#include "measure/advise/scratch_folder.h"
 #include "python/bindings.h"
 #include "python/errors.h"
 #include "python/jobs.h"
@@ -44,11 +42,11 @@ Args:
     metric: ``l2``, ``ip`` or ``cosine``.
     k: Neighbours wanted.
     threads: Cores that search and share the device.
-    max_amplification: Take no index with more bytes on the device than so many times the data.
+    max_amplification: Take no index with more bytes on the device than this many times the data.
     max_dram: Nor with more bytes of compute DRAM per vector.
     sample: Rows of the largest small indexes; 0: a quarter of the data, 100,000 at least.
     most_minutes: For building and counting: where they take longer, the largest sample is cut.
-    most_queries: Use at most so many.
+    most_queries: Most queries that are used.
     queries_range: First row of the queries that are used, and the one after the last.
     degree: Of the graphs to try; an empty list: no graphs.
     cluster_rows: Vectors per cluster to try; an empty list: no clusters.
@@ -74,32 +72,6 @@ Raises:
     InvalidArgument: A value that cannot be.
     Error: A file is not there, or too small to learn from.
     KeyboardInterrupt: Ctrl-C has ended it; nothing is left behind.)";
-
-/// Makes a new folder, and removes it with all that is in it when this is destroyed.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const std::filesystem::path& parent) {
-    std::string pattern = (parent / "farvec-advise-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw SystemError(errno,
-                        "cannot make a folder like '{}' for small indexes: choose another "
-                        "place with scratch",
-                        pattern);
-    }
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Returns the numbers of an argument, of which there may be none: an empty list.
 std::vector<std::uint32_t> numbers_or_none(const Several<std::int64_t>& values,
@@ -130,7 +102,8 @@ nb::dict run_advisor(measure::AdviceOptions options,
                      const std::optional<std::filesystem::path>& scratch) {
   nlohmann::ordered_json advice;
   run_job([&](const Interruption& interrupted) {
-    const TemporaryFolder folder(scratch ? *scratch : std::filesystem::temp_directory_path());
+    const measure::ScratchFolder folder(scratch ? *scratch : std::filesystem::temp_directory_path(),
+                                        "scratch");
     options.scratch = folder.path();
     options.interrupted = interrupted;
     advice = measure::advice_json(measure::advise(options).front());

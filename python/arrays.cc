@@ -127,7 +127,7 @@ void Rows::copy(std::size_t rows) {
 }
 
 void Rows::require_sound(std::optional<Metric> metric) const {
-  const auto faulty = find_faulty_row(view_, metric.value_or(Metric::cosine));
+  const auto faulty = find_faulty_row(view_, metric);
   if (!faulty) return;
   if (faulty->fault == RowFault::not_finite) {
     throw_invalid("{}: row {} has NaN or infinite values", name_, faulty->row);

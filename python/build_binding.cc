@@ -100,7 +100,7 @@ Args:
         ``fitted``, all within a ratio that makes (R + 1) / 2 per vector, but for near doubles.
         None: fitted with clusters or cluster_bytes, else sptag.
     replicas: R: most clusters of a vector, 1 to 8.
-    closure_ratio: A vector is put into a cluster only when that centroid is at most so many times
+    closure_ratio: A vector is put into a cluster only when that centroid is at most this many times
         as far away as its nearest one; 0: of the closure.
     rng_factor: 1: further clusters only when their centroid is nearer to the vector than to the
         centroids before it; more keeps more replicas; 0: of the closure.

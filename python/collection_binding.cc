@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
 
 #include <filesystem>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "collection/write/facts.h"
 #include "graph/beam_scratch.h"
 #include "python/bindings.h"
+#include "python/budget.h"
 #include "python/errors.h"
 #include "python/jobs.h"
 #include "python/json_object.h"
@@ -47,9 +49,12 @@ One process changes a collection: this one, or a compute node that changes it fo
 
 Args:
     path: Folder that :meth:`create` or ``farvec collection create`` has made; or
-        ``grpc://HOST:PORT`` or ``grpc://unix:/path`` of a compute node, which has the next eight for
+        ``grpc://HOST:PORT`` or ``grpc://unix:/path`` of a compute node, which has the next nine for
         itself.
-    tier: Where the records of segments are read from, as :func:`farvec.open` has it.
+    tier: Where the records of segments are read from, as :func:`farvec.open` has it; empty: ``dram``,
+        and ``ssd`` for slotted pages, which are searched there alone.
+    memory_budget: Slotted pages: bytes (a number, or ``"512MiB"``) that the pools of all segments
+        share, with their maps, buffers and searches; None: each pool holds all of its records.
     durability: ``commit`` (a change is on the disk when the call returns), ``interval:TIME``, or
         ``none``.
     build_threads: That build segments in the background; 0: one per processor.
@@ -75,7 +80,8 @@ std::shared_ptr<Changing> open_changing(const std::string& path, const Collectio
   if (!address) return std::make_shared<OpenCollection>(path, opening);
   if (opening != CollectionOpening{}) {
     throw_invalid(
-        "tier, durability, build_threads, slots, concurrency, max_list, max_width and max_probe "
+        "tier, memory_budget, durability, build_threads, slots, concurrency, max_list, max_width "
+        "and max_probe "
         "are for a collection of this machine; {} has its own",
         path);
   }
@@ -155,9 +161,9 @@ bool holds(const CollectionHandle& handle, const AnyArray& id) {
 
 void bind_receipt(nb::module_& module) {
   nb::class_<Receipt>(module, "Receipt", "What a change did.")
-      .def_ro("version", &Receipt::version, "Of the last change; changes are numbered from 1 on.")
+      .def_ro("version", &Receipt::version, "The number of the last change, from 1 on.")
       .def_ro("done", &Receipt::done, "Rows inserted, or ids that were there and are deleted.")
-      .def_ro("replaced", &Receipt::replaced, "Of the rows inserted: their ids were there.")
+      .def_ro("replaced", &Receipt::replaced, "Rows inserted whose ids were there.")
       .def_ro("missing", &Receipt::missing, "Ids to delete that were not there.")
       .def("__repr__",
            [](const Receipt& receipt) {
@@ -177,29 +183,31 @@ void bind_receipt(nb::module_& module) {
 }
 
 void bind_opening(nb::class_<CollectionHandle>& type) {
-  type.def(nb::new_([](const std::filesystem::path& path, std::string tier, std::string durability,
-                       std::int64_t build_threads, std::int64_t slots, std::int64_t concurrency,
-                       std::int64_t max_list, std::int64_t max_width, std::int64_t max_probe,
-                       std::int64_t retries, std::string tls_ca, std::string tls_certificate,
-                       std::string tls_key) {
-             CollectionOpening opening;
-             opening.tier = std::move(tier);
-             opening.durability = std::move(durability);
-             opening.build_threads = within(build_threads, "build_threads", 0, kMostThreads);
-             opening.slots = within(slots, "slots", 1, tiers::IndexOnTier::kMostSlots);
-             opening.concurrency = within(concurrency, "concurrency", 0, kMostThreads);
-             opening.max_list = within(max_list, "max_list", 1, kMostList);
-             opening.max_width = within(max_width, "max_width", 1, graph::kMaxWidth);
-             opening.max_probe = within(max_probe, "max_probe", 1, kMostList);
-             return open_collection(
-                 path.string(), opening,
-                 {within(retries, "retries", 0, 1000),
-                  {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)}});
-           }),
-           "path"_a, nb::kw_only(), "tier"_a = "dram", "durability"_a = "commit",
-           "build_threads"_a = 1, "slots"_a = 16, "concurrency"_a = 0, "max_list"_a = 1024,
-           "max_width"_a = 8, "max_probe"_a = 1024, "retries"_a = 0, "tls_ca"_a = "",
-           "tls_certificate"_a = "", "tls_key"_a = "");
+  type.def(
+      nb::new_([](const std::filesystem::path& path, std::string tier, const Budget& memory_budget,
+                  std::string durability, std::int64_t build_threads, std::int64_t slots,
+                  std::int64_t concurrency, std::int64_t max_list, std::int64_t max_width,
+                  std::int64_t max_probe, std::int64_t retries, std::string tls_ca,
+                  std::string tls_certificate, std::string tls_key) {
+        CollectionOpening opening;
+        opening.tier = std::move(tier);
+        opening.memory_budget = to_budget(memory_budget);
+        opening.durability = std::move(durability);
+        opening.build_threads = within(build_threads, "build_threads", 0, kMostThreads);
+        opening.slots = within(slots, "slots", 1, tiers::IndexOnTier::kMostSlots);
+        opening.concurrency = within(concurrency, "concurrency", 0, kMostThreads);
+        opening.max_list = within(max_list, "max_list", 1, kMostList);
+        opening.max_width = within(max_width, "max_width", 1, graph::kMaxWidth);
+        opening.max_probe = within(max_probe, "max_probe", 1, kMostList);
+        return open_collection(
+            path.string(), opening,
+            {within(retries, "retries", 0, 1000),
+             {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)}});
+      }),
+      "path"_a, nb::kw_only(), "tier"_a = "", "memory_budget"_a = nb::none(),
+      "durability"_a = "commit", "build_threads"_a = 1, "slots"_a = 16, "concurrency"_a = 0,
+      "max_list"_a = 1024, "max_width"_a = 8, "max_probe"_a = 1024, "retries"_a = 0,
+      "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "");
 }
 
 void bind_changes(nb::class_<CollectionHandle>& type) {
@@ -225,7 +233,7 @@ Raises:
            nb::sig("def get(self, ids: numpy.typing.ArrayLike, *, deadline: float = 60.0) -> "
                    "tuple[numpy.ndarray, numpy.ndarray]"),
            "Whether each id is there, ``(ids,)`` bool, and the vectors of those that are, as they "
-           "are stored (cosine: normalised). Raises DeadlineExceeded after so many seconds; what "
+           "are stored (cosine: normalised). Raises DeadlineExceeded after that many seconds; what "
            "was read until then makes the next call shorter.")
       .def(
           "flush",

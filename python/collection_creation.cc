@@ -93,8 +93,9 @@ void bind_collection_create(nb::class_<Handle<Changing>>& type) {
         if (options.kind == layout::IndexKind::graph) options.degree = graph::usual_degree(by);
         take_graph({degree, list, alpha, code_bits}, layout, options);
         take_clusters({cluster_bytes, replicas, closure_ratio, balance}, layout, options);
-        const collection::RowShape rows{by, parsed("type", parse_element_type, element),
-                                        within(dimension, "dimension", 1, kMaxDimension)};
+        const changes::RowShape rows{.type = parsed("type", parse_element_type, element),
+                                     .dimension = within(dimension, "dimension", 1, kMaxDimension),
+                                     .metric = by};
         collection::Collection::create(path, collection::empty_manifest(rows, options));
       },
       "path"_a, "dimension"_a, nb::kw_only(), "type"_a = "f32", "metric"_a = "l2",
@@ -112,8 +113,9 @@ Args:
     memtable_rows: Rows that are searched in the writer's memory before they become a segment.
     merge_fanout: Segments of one size that are merged into one, 2 to 64.
     kind: Of the segments: ``graph`` or ``cluster``.
-    layout: Of graphs ``csr``, ``packed`` or ``inline``; of clusters ``grouped``,
-        ``grouped-inline``, ``coupled``, ``decoupled`` or ``coded``; empty: the first of them.
+    layout: Of graphs ``csr``, ``packed``, ``inline``, or ``slotted``, which is searched on an SSD;
+        of clusters ``grouped``, ``grouped-inline``, ``coupled``, ``decoupled`` or ``coded``; empty:
+        the first of them.
     degree, list, alpha, code_bits: Of graphs, as :func:`farvec.build_graph`; None: its own.
     cluster_bytes: Of clusters: bytes of the vectors that have one as their own, on average; None:
         8192.

@@ -6,9 +6,11 @@
 #include <nanobind/stl/variant.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,8 +52,12 @@ Args:
     memory_rows: Rows of which the graph is built in memory; the others are inserted on pages; 0: all.
     partition_nodes: Vertices that share pages because they are neighbours, 1 to 256; 1: pages are
         filled in the order of rows.
-    insert_share: Share of the partitions, 0 to 1, that get a page of their own for what is inserted.
-    buffer: Of pages in memory while rows are inserted: ``25%`` of the graph, or ``512MiB``.
+    insert_share: Share of the partitions, 0 to 1, that have a page of their own for what is inserted,
+        from the beginning; it follows the inserts.
+    insert_pages: Most of these pages that inserts bring about, as a share of the pages of vectors,
+        0 to 1; with 0 ``insert_share`` does not change.
+    buffer: Of pages in memory while rows are inserted: ``10%`` of the graph, or ``512MiB``;
+        otherwise ``25%``, and room for the inserts in flight.
     threads: Of the build in memory; 0: one per processor.
 
 Returns:
@@ -69,7 +75,8 @@ One process has it open. What a call has inserted or deleted is in the next sear
 
 Args:
     path: Folder that :func:`build_hnsw` or ``farvec build hnsw`` has made.
-    buffer: Of pages in memory: ``25%`` of the graph's pages, or ``512MiB``.
+    buffer: Of pages in memory: ``10%`` of the graph's pages, or ``512MiB``; otherwise ``25%``, and
+        room for the changes in flight. A size must have room for one change.
     search: How the pages of a vertex's neighbours are read: ``sync`` (one after the other),
         ``parallel`` (all at once), ``pipelined`` (scored as they come).
     min_complete: ``pipelined``: pages that have to come before a waiting search goes on.
@@ -116,14 +123,9 @@ std::uint64_t insert_rows(const HnswHandle& handle, const AnyArray& ids, const A
   const Ids given(ids, "ids");
   const auto nodes = node_ids(given);
   const Rows rows(vectors, "vectors", {.type = open->type(), .round_doubles = false});
-  const VectorView& view = rows.view();
-  rows.require_sound(open->metric());
-  if (view.count != given.values.size()) {
-    throw_invalid("{} ids for {} vectors", given.values.size(), view.count);
-  }
   changes::Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    open->insert(view, nodes, order, {seconds, interrupted}, receipt);
+    open->insert(rows.view(), nodes, order, {seconds, interrupted}, receipt);
   });
   return receipt.done;
 }
@@ -161,11 +163,11 @@ std::uint64_t vacuum(const HnswHandle& handle, double deadline) {
 }
 
 void bind_opening(nb::class_<HnswHandle>& type) {
-  type.def(nb::new_([](const std::filesystem::path& path, std::string buffer, std::string search,
-                       std::int64_t min_complete, std::int64_t slots, std::int64_t threads,
-                       std::string durability, std::int64_t concurrency) {
+  type.def(nb::new_([](const std::filesystem::path& path, std::optional<std::string> buffer,
+                       std::string search, std::int64_t min_complete, std::int64_t slots,
+                       std::int64_t threads, std::string durability, std::int64_t concurrency) {
              constexpr std::int64_t kMost = 1024;
-             return open_hnsw(path, {.buffer = std::move(buffer),
+             return open_hnsw(path, {.buffer = std::move(buffer).value_or(""),
                                      .durability = std::move(durability),
                                      .search = std::move(search),
                                      .min_complete = within(min_complete, "min_complete", 1, kMost),
@@ -173,7 +175,7 @@ void bind_opening(nb::class_<HnswHandle>& type) {
                                      .threads = within(threads, "threads", 1, kMost),
                                      .concurrency = within(concurrency, "concurrency", 1, kMost)});
            }),
-           "path"_a, nb::kw_only(), "buffer"_a = "25%", "search"_a = "pipelined",
+           "path"_a, nb::kw_only(), "buffer"_a = nb::none(), "search"_a = "pipelined",
            "min_complete"_a = 6, "slots"_a = 8, "threads"_a = 1, "durability"_a = "commit",
            "concurrency"_a = 1);
 }
@@ -187,7 +189,7 @@ Args:
     ids: ``(rows,)`` integers below 2**32 - 1, an array or a list, none of which is there.
     vectors: ``(rows, dimension)`` of the graph's element type, finite; by the cosine uint8 and
         int8 go into a graph of float16, as they do when it is built.
-    order: In which they go in, as :func:`build_hnsw` has it: near ones behind each other find their
+    order: In which they go in, as :func:`build_hnsw` has it: near ones after each other find their
         pages in the buffer.
     deadline: Seconds of each insert, and of the wait for other calls.
 
@@ -248,13 +250,16 @@ void bind_build(nb::module_& module) {
       [](const FileOrArray& data, const std::filesystem::path& out, const std::string& metric,
          std::int64_t m, std::int64_t ef_construction, std::int64_t page_bytes,
          const std::string& order, std::uint64_t memory_rows, std::int64_t partition_nodes,
-         double insert_share, std::string buffer, unsigned threads, std::uint64_t seed,
-         bool overwrite, bool allow_nonfinite, bool progress) {
+         double insert_share, double insert_pages, std::optional<std::string> buffer,
+         unsigned threads, std::uint64_t seed, bool overwrite, bool allow_nonfinite,
+         bool progress) {
         if (!(insert_share >= 0 && insert_share <= 1))
           throw_invalid("insert_share: {} is not 0 to 1", insert_share);
+        if (!(insert_pages >= 0 && insert_pages <= 1))
+          throw_invalid("insert_pages: {} is not 0 to 1", insert_pages);
         HnswBuild build;
         build.out = out.string();
-        build.buffer = std::move(buffer);
+        build.buffer = std::move(buffer).value_or("");
         build.allow_nonfinite = allow_nonfinite;
         paged::HnswRecipe& recipe = build.recipe;
         recipe.config.metric = parsed("metric", parse_metric, metric);
@@ -269,6 +274,8 @@ void bind_build(nb::module_& module) {
         if (memory_rows > 0) recipe.memory_rows = memory_rows;
         recipe.partition_nodes = to_count(partition_nodes, "partition_nodes");
         recipe.insert_share = insert_share;
+        recipe.config.most_insert_pages =
+            static_cast<std::uint32_t>(std::lround(insert_pages * layout::kMillionPages));
         recipe.threads = threads;
         recipe.quiet = !progress;
         SourceRows rows(data, "data", true);
@@ -276,15 +283,16 @@ void bind_build(nb::module_& module) {
       },
       "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "m"_a = 24, "ef_construction"_a = 200,
       "page_bytes"_a = 8192, "order"_a = "none", "memory_rows"_a = 0, "partition_nodes"_a = 1,
-      "insert_share"_a = 0.0, "buffer"_a = "25%", "threads"_a = 0, "seed"_a = 1,
-      "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
-      nb::sig(
-          "def build_hnsw(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
-          "os.PathLike, *, metric: str = 'l2', m: int = 24, ef_construction: int = 200, "
-          "page_bytes: int = 8192, order: str = 'none', memory_rows: int = 0, partition_nodes: "
-          "int = 1, insert_share: float = 0.0, buffer: str = '25%', threads: int = 0, seed: int "
-          "= 1, overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = True) "
-          "-> dict[str, typing.Any]"),
+      "insert_share"_a = 0.0, "insert_pages"_a = 0.1, "buffer"_a = nb::none(), "threads"_a = 0,
+      "seed"_a = 1, "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
+      nb::sig("def build_hnsw(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
+              "os.PathLike, *, metric: str = 'l2', m: int = 24, ef_construction: int = 200, "
+              "page_bytes: int = 8192, order: str = 'none', memory_rows: int = 0, partition_nodes: "
+              "int = 1, insert_share: float = 0.0, insert_pages: float = 0.1, buffer: str | None = "
+              "None, threads: int = 0, "
+              "seed: int "
+              "= 1, overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = True) "
+              "-> dict[str, typing.Any]"),
       kBuildHnswDoc);
 }
 

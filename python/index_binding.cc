@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "python/bindings.h"
+#include "python/budget.h"
 #include "python/errors.h"
 #include "python/json_object.h"
 #include "python/node_address.h"
@@ -44,7 +45,7 @@ Args:
     width: Graphs only: records fetched per hop, 1 to ``max_width``.
     probe: Clusters only: most clusters to search, 1 to ``max_probe``; None: 16, or as many as there
         may be.
-    prune_ratio: Clusters only: leave out a cluster whose centroid is more than so many times as
+    prune_ratio: Clusters only: leave out a cluster whose centroid is more than this many times as
         far away as the nearest one (1 or more); None: keep all.
     partial: Over several memory nodes: go on without records of which no copy is left; see
         ``Result.coverage``.
@@ -98,14 +99,6 @@ void close_index(IndexHandle& index) {
 }
 
 using Slots = std::variant<std::int64_t, std::string>;
-using Budget = std::optional<std::variant<std::int64_t, std::string>>;
-
-/// Returns the budget in the form of the tool's option.
-std::string to_budget(const Budget& budget) {
-  if (!budget) return "";
-  const auto* const bytes = std::get_if<std::int64_t>(&*budget);
-  return bytes != nullptr ? std::to_string(*bytes) : std::get<std::string>(*budget);
-}
 
 std::uint32_t to_slots(const Slots& slots) {
   constexpr std::uint32_t kUsual = 16;
@@ -154,7 +147,7 @@ constexpr CountField kCountFields[] = {
     {"cache_hits", &QueryCounts::cache_hits, "Records that a cache or pool had."},
     {"estimates", &QueryCounts::estimates, "Distances estimated from codes."},
     {"distances", &QueryCounts::distances, "Exact distances."},
-    {"lost", &QueryCounts::lost, "Records that nobody could deliver."},
+    {"lost", &QueryCounts::lost, "Records that no memory node could deliver."},
     {"clusters", &QueryCounts::clusters, "Clusters that were searched."},
     {"pool_misses", &QueryCounts::pool_misses, "Slotted pages: records that were not in the pool."},
     {"rerank_reads", &QueryCounts::rerank_reads,

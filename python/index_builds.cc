@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "base/stored_form.h"
 #include "base/version.h"
 #include "graph/sparse_vertices.h"
 #include "indexing/cluster_recipe.h"
@@ -28,7 +29,7 @@ class Prepared {
         rows.load({.allow_nonfinite = build.allow_nonfinite, .metric = build.metric});
     layout::check_destination(build.out, build.overwrite, source.count * source.row_bytes());
     source_ = {indexing::describe_source({rows.path(), build.name}, source, build.metric), source};
-    if (build.metric != Metric::cosine) {
+    if (!stores_unit_vectors(build.metric)) {
       indexing::require_comparable(source, threads);
       return;
     }
@@ -182,15 +183,14 @@ void complete(HnswBuild& build, const VectorView& rows, const Interruption& inte
   recipe.config.type = rows.type;
   recipe.store.folder = build.out;
   recipe.store.log.durability = wal::Durability::none;
-  recipe.store.buffer_bytes = paged::buffer_bytes(
-      build.buffer, paged::expected_hnsw_bytes(recipe, rows.count),
-      paged::LeastBuffer::for_changes(recipe.config, recipe.store.page_bytes), "buffer");
   recipe.order.threads = recipe.threads;
   recipe.interrupted = interrupted;
   // Nothing is acknowledged before the whole graph is there.
   recipe.crew.acknowledge_each = false;
   recipe.crew.interrupted = interrupted;
   recipe.crew.slots = 8;
+  recipe.store.buffer_bytes =
+      paged::build_buffer_bytes(recipe, rows.count, {build.buffer, "buffer"});
 }
 
 }  // namespace

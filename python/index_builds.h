@@ -58,7 +58,7 @@ struct ClusterBuild {
 
 struct HnswBuild {
   std::string out;
-  std::string buffer = "25%";  ///< buffer while rows are inserted on pages
+  std::string buffer = {};  ///< while rows are inserted on pages; empty: paged::kUsualBuffer
   bool allow_nonfinite = false;
   paged::HnswRecipe recipe;  ///< all but the store's folder and buffer, dimension and type
 };

@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "collection/search/collection_part.h"
+#include "collection/segment/segment_access.h"
 #include "collection/write/facts.h"
+#include "layout/collection/collection_manifest.h"
 #include "python/errors.h"
 #include "python/pooled_search.h"
 #include "search/core/queries.h"
@@ -15,7 +17,12 @@
 namespace farvec::python {
 namespace {
 
-CollectionOpening resolved(CollectionOpening opening) {
+CollectionOpening resolved(const std::string& folder, CollectionOpening opening) {
+  const layout::CollectionOptions options = layout::read_collection(folder).options;
+  if (opening.tier.empty()) opening.tier = collection::usual_tier(options);
+  if (!opening.memory_budget.empty() && !options.in_pages()) {
+    throw_invalid("memory_budget is for a collection of slotted pages");
+  }
   if (opening.concurrency == 0) opening.concurrency = resolve_threads(0);
   opening.build_threads = resolve_threads(opening.build_threads);
   return opening;
@@ -34,6 +41,12 @@ collection::CollectionAccess access_of(const CollectionOpening& opening) {
   shape.k = shape.list = opening.max_list;
   shape.width = opening.max_width;
   shape.probe = opening.max_probe;
+  parsed(
+      "memory_budget",
+      [&](const std::string& budget) {
+        search::set_shared_pools(shape, {.memory_budget = budget});
+      },
+      opening.memory_budget);
   access.segments.threads = opening.build_threads;
   access.durability = log.durability;
   access.interval_us = log.interval_us;
@@ -46,7 +59,7 @@ collection::CollectionAccess access_of(const CollectionOpening& opening) {
 
 OpenCollection::OpenCollection(const std::string& folder, const CollectionOpening& opening)
     : folder_(folder),
-      opening_(resolved(opening)),
+      opening_(resolved(folder, opening)),
       collection_(folder, access_of(opening_)),
       pool_(
           [this] {
@@ -81,6 +94,7 @@ nlohmann::ordered_json OpenCollection::describe() const {
                                {"kind", "collection"},
                                {"tier", opening_.tier},
                                {"durability", opening_.durability}};
+  if (!opening_.memory_budget.empty()) facts["memory_budget"] = opening_.memory_budget;
   if (const std::uint64_t left_out = collection_.recovery().left_out; left_out > 0) {
     facts["log_rows_left_out"] = left_out;
   }

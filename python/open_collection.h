@@ -13,7 +13,8 @@
 namespace farvec::python {
 
 struct CollectionOpening {
-  std::string tier = "dram";  ///< tier of the segments' records
+  std::string tier;           ///< tier of the segments' records; empty: the usual one
+  std::string memory_budget;  ///< for pools of slotted pages; empty: they hold all records
   std::string durability = "commit";
   std::uint32_t build_threads = 1;
   std::uint32_t slots = 16;

@@ -11,23 +11,17 @@
 #include "indexing/source.h"
 #include "python/arrays.h"
 #include "python/errors.h"
+#include "python/pooled_search.h"
+#include "ssd_baseline/paged/cores/paged_part.h"
 #include "ssd_baseline/paged/graph/hnsw_facts.h"
 
 namespace farvec::python {
 namespace {
 
 using paged::HnswCrew;
-using paged::HnswWork;
 
-search::QueryCounts counts_of(const paged::HnswCounts& counts, std::uint32_t page_bytes) {
-  const paged::FetchCounts pages = pages_of(counts);
-  search::QueryCounts sum;
-  sum.hops = visited(counts);
-  sum.reads = pages.asked - pages.hits;
-  sum.bytes = sum.reads * page_bytes;
-  sum.cache_hits = pages.hits;
-  sum.distances = distances(counts);
-  return sum;
+paged::HnswReadOptions reads_of(const HnswChoices& choices) {
+  return {parsed("search", paged::parse_read_mode, choices.search), choices.min_complete};
 }
 
 }  // namespace
@@ -58,14 +52,21 @@ class OpenHnsw::Turn {
 OpenHnsw::OpenHnsw(const std::string& folder, const HnswChoices& choices)
     : folder_(folder),
       choices_(choices),
-      hnsw_(paged::open_hnsw(folder, {choices.buffer, choices.durability, "buffer", true})),
-      turns_(choices.concurrency) {
-  (void)parsed("search", paged::parse_read_mode, choices.search);
+      hnsw_(paged::open_hnsw(folder,
+                             {choices.buffer, choices.durability, "buffer", choices.operations()})),
+      turns_(choices.concurrency),
+      pool_([this] { return make_core(); }, choices.threads * choices.concurrency) {
+  (void)reads_of(choices);
+}
+
+CorePointer OpenHnsw::make_core() {
+  return paged::PagedCores(*hnsw_, {.reads = reads_of(choices_), .slots = choices_.slots})
+      .make_core();
 }
 
 paged::HnswCrewOptions OpenHnsw::crew_options(const Patience& patience) const {
   paged::HnswCrewOptions crew;
-  crew.reads = {paged::parse_read_mode(choices_.search), choices_.min_complete};
+  crew.reads = reads_of(choices_);
   crew.threads = choices_.threads;
   crew.slots = choices_.slots;
   crew.deadline_us = patience.seconds * 1e6;
@@ -77,26 +78,9 @@ paged::HnswCrewOptions OpenHnsw::crew_options(const Patience& patience) const {
 Answer OpenHnsw::search(const VectorView& queries, const Call& call) {
   search::SearchNames names = kArgumentNames;
   names.bound = ", the most there is";
-  (void)search::check_limits(call.asked, bounds(), names);
-  const Patience patience{call.deadline_seconds, call.interrupted};
-  const Turn turn(*this, patience);
+  const search::SearchParameters parameters = search::check_limits(call.asked, bounds(), names);
   const dataset::VectorSet stored = indexing::stored_copy(queries, hnsw_->config().metric, 1);
-  const std::uint32_t k = call.asked.k;
-  Answer answer;
-  dataset::GroundTruth& out = answer.neighbors;
-  out.queries = queries.count;
-  out.k = k;
-  out.ids.assign(out.queries * k, kInvalidNode);
-  out.distances.assign(out.queries * k, std::numeric_limits<float>::infinity());
-  paged::HnswAnswers answers{.k = k,
-                             .list = std::max(call.asked.list, k),
-                             .ids = out.ids,
-                             .distances = out.distances,
-                             .latency_us = {}};
-  const HnswWork work = HnswCrew(*hnsw_, crew_options(patience)).search(stored.view(), answers);
-  if (work.done < queries.count) throw WorkInterrupted();
-  answer.totals = counts_of(work.counts, hnsw_->shape().page_bytes);
-  return answer;
+  return pooled_search(pool_, choices_.threads, stored.view(), {parameters, call});
 }
 
 paged::ChangingHnsw OpenHnsw::changing(const Patience& patience,
@@ -108,9 +92,9 @@ void OpenHnsw::insert(const VectorView& rows, std::span<const std::uint64_t> ids
                       const std::string& order, const Patience& patience,
                       changes::Receipt& receipt) {
   const indexing::OrderOptions chosen = parsed("order", indexing::parse_order, order);
-  const Turn turn(*this, patience);
   paged::ChangingHnsw graph = changing(patience, chosen);
   graph.check(rows, ids);
+  const Turn turn(*this, patience);
   graph.insert(rows, ids, {.interrupted = patience.interrupted}, receipt);
 }
 
@@ -135,7 +119,8 @@ std::uint64_t OpenHnsw::vacuum(const Patience& patience) {
 nlohmann::ordered_json OpenHnsw::describe() const {
   nlohmann::ordered_json facts{{"index", folder_}, {"tier", "ssd"}};
   facts.update(paged::hnsw_json(hnsw_->describe()));
-  facts["buffer"] = choices_.buffer;
+  facts["buffer"] = choices_.buffer.empty() ? paged::kUsualBuffer : choices_.buffer;
+  facts["buffer_bytes"] = std::uint64_t{hnsw_->store().frames()} * hnsw_->shape().page_bytes;
   facts["durability"] = choices_.durability;
   facts["search"] = choices_.search;
   facts["slots"] = choices_.slots;

@@ -8,23 +8,26 @@
 #include <string>
 
 #include "base/progress.h"
-#include "distance/distance.h"
+#include "base/stored_form.h"
 #include "python/arrays.h"
+#include "python/core_pool.h"
 #include "python/searcher.h"
-#include "ssd_baseline/paged/change/changing_hnsw.h"
-#include "ssd_baseline/paged/change/hnsw_crew.h"
+#include "ssd_baseline/paged/cores/changing_hnsw.h"
+#include "ssd_baseline/paged/cores/hnsw_crew.h"
 #include "ssd_baseline/paged/graph/hnsw_access.h"
 
 namespace farvec::python {
 
 struct HnswChoices {
-  std::string buffer = "25%";
+  std::string buffer = {};  ///< empty: paged::kUsualBuffer
   std::string durability = "commit";
   std::string search = "pipelined";
   std::uint32_t min_complete = paged::HnswReadOptions{}.min_complete;
   std::uint32_t slots = 8;
   std::uint32_t threads = 1;
   std::uint32_t concurrency = 1;  ///< calls that work on it at once; others wait
+
+  std::uint64_t operations() const { return std::uint64_t{concurrency} * threads * slots; }
 };
 
 class OpenHnsw final : public Searcher {
@@ -34,15 +37,13 @@ class OpenHnsw final : public Searcher {
 
   ElementType type() const override { return hnsw_->config().type; }
   /// With the cosine only directions count: a graph of halves takes all types that become halves.
-  bool takes(ElementType given) const override {
-    return distance::stored_type(metric(), given) == type();
-  }
+  bool takes(ElementType given) const override { return stored_type(metric(), given) == type(); }
   std::uint32_t dimension() const override { return hnsw_->config().dimension; }
   Metric metric() const override { return hnsw_->config().metric; }
   std::string place() const override { return folder_; }
   std::optional<std::uint64_t> count() const override { return live(); }
   search::SearchBounds bounds() const override {
-    return {.kind = layout::IndexKind::graph, .k = kMostList, .list = kMostList};
+    return {.kind = layout::IndexKind::graph, .k = kMostList, .list = kMostList, .width = 1};
   }
   Answer search(const VectorView& queries, const Call& call) override;
   nlohmann::ordered_json describe() const override;
@@ -65,6 +66,7 @@ class OpenHnsw final : public Searcher {
 
  private:
   class Turn;
+  CorePointer make_core();
   paged::HnswCrewOptions crew_options(const Patience& patience) const;
   paged::ChangingHnsw changing(const Patience& patience,
                                const indexing::OrderOptions& order = {}) const;
@@ -72,7 +74,8 @@ class OpenHnsw final : public Searcher {
   const std::string folder_;
   const HnswChoices choices_;
   const std::unique_ptr<paged::PagedHnsw> hnsw_;
-  mutable std::counting_semaphore<> turns_;
+  mutable std::counting_semaphore<> turns_;  ///< for changes and reads by id
+  CorePool pool_;
 };
 
 }  // namespace farvec::python

@@ -47,9 +47,9 @@ Args:
     width: Graphs: records fetched per hop.
     probe: Clusters: most clusters to search.
     dedup: Clusters: whether a query reads no vector twice.
-    prune_ratio: Clusters: leave out a cluster whose centroid is more than so many times as far
+    prune_ratio: Clusters: leave out a cluster whose centroid is more than this many times as far
         away as the nearest one; None: keep all.
-    merge_gap: Clusters: vectors that lie apart with at most so many bytes between them share a
+    merge_gap: Clusters: vectors that lie apart with at most this many bytes between them share a
         read; None: what a request costs on the tier.
     slots: Searches in flight per core; ``"auto"``: 16, and for slotted pages what the disk's rate
         wants, measured at the start.
@@ -232,73 +232,75 @@ constexpr const char* kSweepSignature =
     "tls_certificate: str = '', tls_key: str = '', progress: bool = False) -> "
     "list[dict[str, typing.Any]]";
 
+/// The arguments are those of kSweepSignature.
+nb::list sweep_index(
+    const std::filesystem::path& index, const FileOrArray& queries, const Truth& groundtruth,
+    std::int64_t k, const Several<std::int64_t>& list, const Several<std::int64_t>& width,
+    const Several<std::int64_t>& probe, const Several<bool>& dedup,
+    std::optional<float> prune_ratio, std::optional<std::int64_t> merge_gap,
+    const SlotNumbers& slots, const Several<std::int64_t>& threads,
+    const Several<std::string>& tier, const Several<std::int64_t>& cache_bytes,
+    const std::optional<Several<NumberOrWord>>& memory_budget,
+    const std::optional<Several<std::string>>& search, const Several<std::string>& pool,
+    const Several<bool>& prefetch, const Several<bool>& page_search,
+    const Several<NumberOrWord>& rerank, const Several<NumberOrWord>& buffer,
+    std::int64_t min_complete, const Range& queries_range, std::int64_t passes, double pass_ms,
+    std::optional<double> line_ns, const std::optional<std::filesystem::path>& json,
+    const std::optional<std::filesystem::path>& html, bool resume, bool overwrite,
+    std::string tls_ca, std::string tls_certificate, std::string tls_key, bool progress) {
+  SourceRows rows(queries, "queries");
+  const bool in_file = std::holds_alternative<std::filesystem::path>(queries);
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+  measure::SweepOptions options{.index = index.string(),
+                                .questions = questions_of(rows, in_file, groundtruth),
+                                .range = range_of(queries_range),
+                                .lists = numbers_of(list, "list"),
+                                .widths = numbers_of(width, "width"),
+                                .probes = numbers_of(probe, "probe"),
+                                .dedups = all_of(dedup, "dedup"),
+                                .slots = slots_of(slots),
+                                .threads = numbers_of(threads, "threads"),
+                                .cache_bytes = sizes_of(cache_bytes, "cache_bytes"),
+                                .tiers = tiers_of(tier),
+                                .k = within(k, "k", 1, kMost),
+                                .passes = within(passes, "passes", 1, kMost),
+                                .pass_ms = pass_ms,
+                                .line_ns = line_ns.value_or(0),
+                                .manner = {.quiet = !progress, .table = false}};
+  if (prune_ratio) options.prune_ratio = *prune_ratio;
+  if (merge_gap) options.merge_gap = to_count(*merge_gap, "merge_gap");
+  if (memory_budget) options.disk.memory_budget = listed(*memory_budget, "memory_budget");
+  if (search) options.disk.search = listed(all_of(*search, "search"));
+  options.disk.pool = listed(all_of(pool, "pool"));
+  options.disk.prefetch = listed_switches(prefetch, "prefetch");
+  options.disk.page_search = listed_switches(page_search, "page_search");
+  options.disk.rerank = listed(rerank, "rerank");
+  options.tls = {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)};
+  const measure::SweepFiles files{.json = json ? json->string() : "",
+                                  .html = html ? html->string() : "",
+                                  .existing = existing_file(resume, overwrite)};
+  if (!paged::is_hnsw(options.index)) return run_sweep(std::move(options), files);
+  measure::HnswSweep sweep =
+      sweep_of_pages(std::move(options), buffer, within(min_complete, "min_complete", 1, kMost));
+  if (search) sweep.searches = all_of(*search, "search");
+  return run_sweep(std::move(sweep), files);
+}
+
 }  // namespace
 
 void bind_sweep(nb::module_& module) {
-  module.def(
-      "sweep",
-      [](const std::filesystem::path& index, const FileOrArray& queries, const Truth& groundtruth,
-         std::int64_t k, const Several<std::int64_t>& list, const Several<std::int64_t>& width,
-         const Several<std::int64_t>& probe, const Several<bool>& dedup,
-         std::optional<float> prune_ratio, std::optional<std::int64_t> merge_gap,
-         const SlotNumbers& slots, const Several<std::int64_t>& threads,
-         const Several<std::string>& tier, const Several<std::int64_t>& cache_bytes,
-         const std::optional<Several<NumberOrWord>>& memory_budget,
-         const std::optional<Several<std::string>>& search, const Several<std::string>& pool,
-         const Several<bool>& prefetch, const Several<bool>& page_search,
-         const Several<NumberOrWord>& rerank, const Several<NumberOrWord>& buffer,
-         std::int64_t min_complete, const Range& queries_range, std::int64_t passes, double pass_ms,
-         std::optional<double> line_ns, const std::optional<std::filesystem::path>& json,
-         const std::optional<std::filesystem::path>& html, bool resume, bool overwrite,
-         std::string tls_ca, std::string tls_certificate, std::string tls_key, bool progress) {
-        SourceRows rows(queries, "queries");
-        const bool in_file = std::holds_alternative<std::filesystem::path>(queries);
-        constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
-        measure::SweepOptions options{.index = index.string(),
-                                      .questions = questions_of(rows, in_file, groundtruth),
-                                      .range = range_of(queries_range),
-                                      .lists = numbers_of(list, "list"),
-                                      .widths = numbers_of(width, "width"),
-                                      .probes = numbers_of(probe, "probe"),
-                                      .dedups = all_of(dedup, "dedup"),
-                                      .slots = slots_of(slots),
-                                      .threads = numbers_of(threads, "threads"),
-                                      .cache_bytes = sizes_of(cache_bytes, "cache_bytes"),
-                                      .tiers = tiers_of(tier),
-                                      .k = within(k, "k", 1, kMost),
-                                      .passes = within(passes, "passes", 1, kMost),
-                                      .pass_ms = pass_ms,
-                                      .line_ns = line_ns.value_or(0),
-                                      .manner = {.quiet = !progress, .table = false}};
-        if (prune_ratio) options.prune_ratio = *prune_ratio;
-        if (merge_gap) options.merge_gap = to_count(*merge_gap, "merge_gap");
-        if (memory_budget) options.disk.memory_budget = listed(*memory_budget, "memory_budget");
-        if (search) options.disk.search = listed(all_of(*search, "search"));
-        options.disk.pool = listed(all_of(pool, "pool"));
-        options.disk.prefetch = listed_switches(prefetch, "prefetch");
-        options.disk.page_search = listed_switches(page_search, "page_search");
-        options.disk.rerank = listed(rerank, "rerank");
-        options.tls = {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)};
-        const measure::SweepFiles files{.json = json ? json->string() : "",
-                                        .html = html ? html->string() : "",
-                                        .existing = existing_file(resume, overwrite)};
-        if (!paged::is_hnsw(options.index)) return run_sweep(std::move(options), files);
-        measure::HnswSweep sweep = sweep_of_pages(std::move(options), buffer,
-                                                  within(min_complete, "min_complete", 1, kMost));
-        if (search) sweep.searches = all_of(*search, "search");
-        return run_sweep(std::move(sweep), files);
-      },
-      "index"_a, "queries"_a, "groundtruth"_a, nb::kw_only(), "k"_a = 10,
-      "list"_a = std::vector<std::int64_t>{20, 40, 80, 160}, "width"_a = 1,
-      "probe"_a = std::vector<std::int64_t>{1, 4, 16, 64}, "dedup"_a = true,
-      "prune_ratio"_a = nb::none(), "merge_gap"_a = nb::none(), "slots"_a = "auto", "threads"_a = 1,
-      "tier"_a = "dram", "cache_bytes"_a = 0, "memory_budget"_a = nb::none(),
-      "search"_a = nb::none(), "pool"_a = "record", "prefetch"_a = true, "page_search"_a = true,
-      "rerank"_a = "auto", "buffer"_a = std::vector<std::string>{"10%", "50%"},
-      "min_complete"_a = 6, "queries_range"_a = nb::none(), "passes"_a = 5, "pass_ms"_a = 300.0,
-      "line_ns"_a = nb::none(), "json"_a = nb::none(), "html"_a = nb::none(), "resume"_a = false,
-      "overwrite"_a = false, "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "",
-      "progress"_a = false, nb::sig(kSweepSignature), kSweepDoc);
+  module.def("sweep", &sweep_index, "index"_a, "queries"_a, "groundtruth"_a, nb::kw_only(),
+             "k"_a = 10, "list"_a = std::vector<std::int64_t>{20, 40, 80, 160}, "width"_a = 1,
+             "probe"_a = std::vector<std::int64_t>{1, 4, 16, 64}, "dedup"_a = true,
+             "prune_ratio"_a = nb::none(), "merge_gap"_a = nb::none(), "slots"_a = "auto",
+             "threads"_a = 1, "tier"_a = "dram", "cache_bytes"_a = 0,
+             "memory_budget"_a = nb::none(), "search"_a = nb::none(), "pool"_a = "record",
+             "prefetch"_a = true, "page_search"_a = true, "rerank"_a = "auto",
+             "buffer"_a = std::vector<std::string>{"10%", "50%"}, "min_complete"_a = 6,
+             "queries_range"_a = nb::none(), "passes"_a = 5, "pass_ms"_a = 300.0,
+             "line_ns"_a = nb::none(), "json"_a = nb::none(), "html"_a = nb::none(),
+             "resume"_a = false, "overwrite"_a = false, "tls_ca"_a = "", "tls_certificate"_a = "",
+             "tls_key"_a = "", "progress"_a = false, nb::sig(kSweepSignature), kSweepDoc);
 }
 
 }  // namespace farvec::python

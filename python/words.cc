@@ -39,6 +39,7 @@ constexpr std::pair<std::string_view, std::string_view> kArguments[] = {
     {"--head-ratio", "head_ratio"},
     {"--heads", "heads"},
     {"--html", "html"},
+    {"--insert-pages", "insert_pages"},
     {"--insert-share", "insert_share"},
     {"--json", "json"},
     {"--k", "k"},

@@ -7,7 +7,7 @@
 namespace farvec::rpc {
 
 std::string told_path(const std::filesystem::path& path) {
-  const std::string told = std::filesystem::absolute(path).string();
+  std::string told = std::filesystem::absolute(path).string();
   if (is_utf8(told)) return told;
   throw Error("'{}' is no UTF-8, as the words that memory nodes are told must be: rename it", told);
 }

@@ -12,6 +12,10 @@ Comments of C++: neither a comment, a trailing one too, nor a sentence in it beg
 The first sentence of the comment at the top of a header has a verb (of a list, outside of a relative
 clause).
 
+Strings of C++, which are help texts, messages and docstrings: the same phrases, and no sentence begins
+with a capital Of, By, As or "The same of". Literals that follow each other are one string; one of two
+words or less is not read.
+
 Prints `file:line: rule: first words` for every break of a rule; exit status 1 when there is one.
 """
 import argparse
@@ -190,9 +194,9 @@ CODE_PHRASES = {
 }
 MAX_WHO = 1
 WHO = re.compile(r"\bwho\b", re.IGNORECASE)
-# Strings, characters and numbers are here so that nothing in them looks like a comment.
+# Characters and numbers are here so that nothing in them looks like a comment or a string.
 TOKEN = re.compile(
-    r'R"(?P<fence>[^(\s]*)\(.*?\)(?P=fence)"|"(?:\\.|[^"\\\n])*"|\b[0-9][\w.\']*'
+    r'R"(?P<fence>[^(\s]*)\((?P<raw>.*?)\)(?P=fence)"|"(?P<string>(?:\\.|[^"\\\n])*)"|\b[0-9][\w.\']*'
     r"|'(?:\\.|[^'\\\n])+'|(?P<comment>//[^\n]*|/\*.*?\*/)", re.DOTALL)
 NO_COMMENT = re.compile(r"//[/!]?<? ?(clang-format|NOLINT)|///?$")
 COMMENT_MARK = re.compile(r"^\s*(//[/!]?<?|/\*+|\*(?!\*))|\*/$", re.MULTILINE)
@@ -251,6 +255,37 @@ def comments_of(text):
         yield begin, "\n".join(parts)
 
 
+ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+MIN_STRING_WORDS = 3
+
+
+def strings_of(text):
+    """(line, text) of every string that may be prose; literals that follow each other are one."""
+    parts, begin, end = [], 0, 0
+
+    def ended():
+        string = "".join(parts)
+        parts.clear()
+        return [(begin, string)] if len(words_of(string)) >= MIN_STRING_WORDS else []
+
+    for token in TOKEN.finditer(text):
+        if token.group("comment"):
+            end = end if text[end:token.start()].strip() else token.end()
+            continue
+        string = token.group("raw")
+        if token.group("string") is not None:
+            string = ESCAPE.sub(lambda match: {"n": "\n"}.get(match[1], match[1]), token.group("string"))
+        if string is None:
+            continue
+        if text[end:token.start()].strip():
+            yield from ended()
+        if not parts:
+            begin = text.count("\n", 0, token.start()) + 1
+        parts.append(string)
+        end = token.end()
+    yield from ended()
+
+
 def is_verb(before, word, after):
     if word in AUXILIARIES:
         return True
@@ -278,22 +313,33 @@ def has_verb(sentence):
     return False
 
 
+def check_sentence(sentence, beginning):
+    """The rules that a sentence of a comment or a string breaks."""
+    found = beginning.match(sentence.lstrip("(\"'*_"))
+    if found:
+        yield f'begins with "{found.group()}"'
+    for name, phrase in CODE_PHRASES.items():
+        if phrase.search(" ".join(sentence.split())):
+            yield f'"{name}"'
+
+
 def check_code(text, is_header):
     who = []
     for line, comment in comments_of(text):
         block = plain(COMMENT_MARK.sub("", comment))
         for number, (offset, sentence) in enumerate(sentences_of(block)):
             place = line + block.count("\n", 0, offset)
-            beginning = (BEGINNING if number else CODE_BEGINNING).match(sentence.lstrip("(\"'*_"))
-            if beginning:
-                yield place, f'begins with "{beginning.group()}"', sentence
-            for name, phrase in CODE_PHRASES.items():
-                if phrase.search(" ".join(sentence.split())):
-                    yield place, f'"{name}"', sentence
+            for rule in check_sentence(sentence, BEGINNING if number else CODE_BEGINNING):
+                yield place, rule, sentence
             if WHO.search(sentence):
                 who.append((place, sentence))
             if is_header and line == 1 and number == 0 and not has_verb(sentence):
                 yield place, "a header's first sentence without a verb", sentence
+    for line, string in strings_of(text):
+        for _, sentence in sentences_of(string):
+            yield from ((line, rule, sentence) for rule in check_sentence(sentence, BEGINNING))
+            if WHO.search(sentence):
+                who.append((line, sentence))
     if len(who) > MAX_WHO:
         yield from ((place, f'"who" in {len(who)} sentences of a file (at most {MAX_WHO})', sentence)
                     for place, sentence in who)

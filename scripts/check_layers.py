@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Checks the #include lines of every room against the table of docs/architecture.md, that no folders
-include each other in a circle, that what is slow to compile is compiled once, and that every unit test
-stands at the path of what it tests.
+include each other in a circle, that what is slow to compile is compiled once, that every unit test
+stands at the path of what it tests, and that the files of a folder can be compiled together.
 
     scripts/check_layers.py [ROOT]
 
-Prints `file:line: rule` for every forbidden include, `folder: rule` for every circle and `file: rule`
-for every test that stands elsewhere; exit status 1 when there is one.
+Prints `file:line: rule` for every forbidden include, `folder: rule` for every circle, `file: rule`
+for every test that stands elsewhere and `file:line: rule` for every name that another file of its folder
+has too; exit status 1 when there is one.
 """
 import collections
 import pathlib
@@ -38,7 +39,7 @@ MAY_INCLUDE = {
                "transport", "graph", "cluster", "ssd_baseline/slotted"},
     "tiers": {"base", "layout", "coroutines", "disk", "device", "transport", "rpc", "search"},
     "ssd_baseline/paged": {"base", "changes", "dataset", "distance", "layout", "graph", "coroutines",
-                           "disk", "wal", "ssd_baseline/slotted", "indexing"},
+                           "disk", "wal", "ssd_baseline/slotted", "indexing", "search", "tiers"},
     "collection": {"base", "changes", "dataset", "distance", "layout", "wal", "coroutines", "graph",
                    "cluster", "indexing", "rpc", "search", "tiers"},
     "client": {"base", "changes", "dataset", "layout", "rpc", "search"},
@@ -46,7 +47,7 @@ MAY_INCLUDE = {
                 "device", "transport", "rpc", "graph", "ssd_baseline/slotted", "indexing", "search",
                 "tiers", "ssd_baseline/paged", "collection", "client"},
     "compute_node": {"base", "changes", "distance", "layout", "wal", "rpc", "graph", "indexing", "search",
-                     "tiers", "collection"},
+                     "tiers", "ssd_baseline/paged", "collection"},
     "python": {"base", "changes", "dataset", "distance", "layout", "wal", "rpc", "graph", "cluster",
                "ssd_baseline/paged", "indexing", "search", "tiers", "collection", "client", "measure"},
 }
@@ -61,6 +62,8 @@ SOURCES = {".h", ".cc"}
 # Headers that the build generates below a room's folder name.
 GENERATED = re.compile(r"^rpc/.*\.pb\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+CONSTANT = re.compile(r"^(?:inline |static )?(?:constexpr|const) [^(=]*?\b(k[A-Z]\w*)(?:\[|\{| = )")
+TYPE = re.compile(r"^(?:class|struct|enum class) (\w+)\b[^;]*$")
 
 
 def room_of(path):
@@ -193,12 +196,37 @@ def check_unit_tests(root):
                    f"several files stands in tests/unit/{room}/scenarios/")
 
 
+def names_of(path):
+    """(line, name) of every constant and type that a source file defines at its left margin."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        match = CONSTANT.match(line) or TYPE.match(line)
+        if match:
+            yield number, match.group(1)
+
+
+def check_names(root):
+    """The sanitizers' builds compile the files of a folder as one, also where the release build does
+    not: a name that two of them have in unnamed namespaces stops only those builds. Kernels have an
+    instruction set each, and are compiled alone."""
+    for room in sorted(MAY_INCLUDE):
+        first = {}
+        for path in source_files(root, room):
+            together = path.suffix == ".cc" and path.parent.name != "kernels"
+            for number, name in names_of(path) if together else ():
+                file = path.relative_to(root).as_posix()
+                other = first.setdefault((path.parent, name), file)
+                if other != file:
+                    yield (f"{file}:{number}: {other} has a {name} too, and the files of a folder are "
+                           f"compiled together: give it another name")
+
+
 def check_tree(root):
     errors = []
     for room in sorted(ROOMS):
         for path in source_files(root, room):
             errors.extend(check_file(root, path))
-    return errors + list(check_circles(root)) + list(check_unit_tests(root))
+    checks = (check_circles, check_unit_tests, check_names)
+    return errors + [error for check in checks for error in check(root)]
 
 
 def main(arguments):

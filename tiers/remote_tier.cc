@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "rpc/address.h"
 #include "search/kinds/index_loader.h"
+#include "tiers/attach/placed_nodes.h"
 #include "tiers/kinds.h"
 #include "tiers/node_tier.h"
 
@@ -64,9 +65,9 @@ class RemoteSpec final : public TierSpec {
 
   std::unique_ptr<Tier> open(const TierContext& context) const override {
     if (context.nodes != nullptr) return std::make_unique<NodeTier>(context.nodes, *this);
-    const NodeSetOptions options = node_set_options(context.remote);
+    const PlacedNodesOptions options = placed_options(context.remote);
     if (context.index == nullptr) return open_bare(options);
-    auto nodes = std::make_shared<NodeSet>(options);
+    auto nodes = std::make_shared<PlacedNodes>(options);
     nodes->wait_ready(kPatience);
     require_same_index(*nodes, context, path_);
     return std::make_unique<NodeTier>(std::move(nodes), *this);
@@ -80,11 +81,11 @@ class RemoteSpec final : public TierSpec {
     return word;
   }
 
-  NodeSetOptions node_set_options(const RemoteAccess& access) const {
+  PlacedNodesOptions placed_options(const RemoteAccess& access) const {
     if (path_.empty()) {
       throw Error("--tier {0}: name the memory node, {0}:HOST:PORT or {0}:unix:PATH", word());
     }
-    NodeSetOptions options;
+    PlacedNodesOptions options;
     options.addresses = rpc::parse_addresses(path_);
     options.await_absent = false;
     options.attach.client = "farvec";
@@ -95,7 +96,7 @@ class RemoteSpec final : public TierSpec {
     return options;
   }
 
-  static std::unique_ptr<Tier> open_bare(const NodeSetOptions& nodes) {
+  static std::unique_ptr<Tier> open_bare(const PlacedNodesOptions& nodes) {
     if (nodes.addresses.size() > 1) throw Error("a bench reads one memory node: name one");
     AttachOptions attach = nodes.attach;
     attach.memory_node = nodes.addresses.front();

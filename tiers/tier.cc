@@ -37,8 +37,7 @@ class SeparateCores final : public CoreSet {
 
 std::unique_ptr<search::SearchCore> CoreSet::make_core() const {
   return std::make_unique<search::CoreLoop>(
-      search::CoreFibers{slots()},
-      [this](coroutines::Scheduler& scheduler) { return make_part(scheduler); });
+      fibers(), [this](coroutines::Scheduler& scheduler) { return make_part(scheduler); });
 }
 
 std::unique_ptr<Tier> Tier::open(const TierSpec& spec, const TierContext& context) {

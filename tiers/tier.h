@@ -11,6 +11,7 @@
 #include "coroutines/scheduler.h"
 #include "disk/disk_engine.h"
 #include "rpc/tls.h"
+#include "search/core/core_loop.h"
 #include "search/core/core_part.h"
 #include "search/core/search_core.h"
 #include "search/core/search_shape.h"
@@ -54,6 +55,8 @@ class CoreSet {
   virtual ~CoreSet() = default;
   /// How many searches are in flight on each core.
   virtual std::uint32_t slots() const = 0;
+  /// What a core of its own has fibers for.
+  virtual search::CoreFibers fibers() const { return {slots()}; }
   /// Makes what one core searches with, for a scheduler that may have more to do. Connects and
   /// registers what it needs. Throws Error. It may be called from any thread.
   virtual std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const = 0;

@@ -9,7 +9,7 @@ namespace farvec::wal {
 
 std::string durability_help(const std::string& ends) {
   return "When a change is acknowledged: commit (it is on the disk), interval:MS (it will\n"
-         "be within so many milliseconds), none (when " +
+         "be within MS milliseconds), none (when " +
          ends + ")";
 }
 

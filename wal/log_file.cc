@@ -10,7 +10,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file_names.h"
-#include "wal/segment_list.h"
+#include "wal/log_segment_list.h"
 
 namespace farvec::wal {
 namespace {

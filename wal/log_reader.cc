@@ -4,18 +4,18 @@
 #include <vector>
 
 #include "base/error.h"
-#include "wal/segment_list.h"
-#include "wal/segment_reader.h"
+#include "wal/log_segment_list.h"
+#include "wal/log_segment_reader.h"
 
 namespace farvec::wal {
 
 struct LogReader::State {
   std::shared_ptr<LogSource> source;
   LogTail tail = LogTail::final;
-  std::vector<Segment> segments;
+  std::vector<LogSegment> segments;
   std::size_t current = 0;
   Position reach = 0;
-  std::optional<SegmentReader> reader;
+  std::optional<LogSegmentReader> reader;
 
   bool is_last() const { return current + 1 == segments.size(); }
 
@@ -66,7 +66,7 @@ bool LogReader::State::has_grown() {
       return true;
     }
   }
-  throw Error("the log in '{}' was cut behind position {}, up to which it was read", source->name(),
+  throw Error("the log in '{}' was cut after position {}, up to which it was read", source->name(),
               read);
 }
 
@@ -75,7 +75,7 @@ void LogReader::State::begin(Position from) {
   if (segments.empty()) {
     throw Error("'{}' holds no log: restore it from a copy", source->name());
   }
-  const Segment& last = segments.back();
+  const LogSegment& last = segments.back();
   reach = last.header.first + last.file_bytes;
   find_segment(from);
   skip_to(from);

@@ -10,12 +10,12 @@
 namespace farvec::wal {
 namespace {
 
-class FileBytes final : public SegmentBytes {
+class FileBytes final : public LogSegmentBytes {
  public:
-  explicit FileBytes(const Segment& segment)
+  explicit FileBytes(const LogSegment& segment)
       : file_(segment.path),
         next_(std::filesystem::path(segment.path).parent_path() /
-              segment_name(segment.header.number + 1)) {}
+              log_segment_name(segment.header.number + 1)) {}
 
   const std::string& path() const override { return file_.path(); }
   /// The size may shrink: a log that is closed while it is read gives back what it had allocated.
@@ -49,8 +49,8 @@ class FolderSource final : public LogSource {
       : folder_(settled_path(folder)), name_(folder_.string()) {}
 
   const std::string& name() const override { return name_; }
-  std::vector<Segment> segments() override { return list_segments(folder_); }
-  std::unique_ptr<SegmentBytes> open(const Segment& segment) override {
+  std::vector<LogSegment> segments() override { return list_log_segments(folder_); }
+  std::unique_ptr<LogSegmentBytes> open(const LogSegment& segment) override {
     return std::make_unique<FileBytes>(segment);
   }
 

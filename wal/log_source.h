@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "wal/segment_list.h"
+#include "wal/log_segment_list.h"
 
 namespace farvec::wal {
 
-/// SegmentBytes are the bytes of one segment, with its header. One thread at a time uses it.
-class SegmentBytes {
+/// LogSegmentBytes are the bytes of one segment, with its header. One thread at a time uses it.
+class LogSegmentBytes {
  public:
-  virtual ~SegmentBytes() = default;
+  virtual ~LogSegmentBytes() = default;
   virtual const std::string& path() const = 0;  ///< path for messages
   virtual std::uint64_t size() = 0;             ///< the present size
   /// Throws Error when the bytes cannot be read, or do not exist.
@@ -31,9 +31,9 @@ class LogSource {
  public:
   virtual ~LogSource() = default;
   virtual const std::string& name() const = 0;  ///< name for messages
-  /// Lists the segments like list_segments().
-  virtual std::vector<Segment> segments() = 0;
-  virtual std::unique_ptr<SegmentBytes> open(const Segment& segment) = 0;
+  /// Lists the segments like list_log_segments().
+  virtual std::vector<LogSegment> segments() = 0;
+  virtual std::unique_ptr<LogSegmentBytes> open(const LogSegment& segment) = 0;
 
   /// Says that damaged bytes came: from now on another copy is read. False when there is none.
   virtual bool distrust() { return false; }

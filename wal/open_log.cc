@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/file_names.h"
+#include "wal/log_segment_reader.h"
 #include "wal/segment_log.h"
-#include "wal/segment_reader.h"
 
 namespace farvec::wal {
 namespace fs = std::filesystem;
@@ -40,13 +40,13 @@ std::uint64_t reach_of(const LogOptions& options) {
 
 std::unique_ptr<Log> begin_log(const LogOptions& options,
                                std::unique_ptr<layout::DirectoryLock> lock,
-                               std::unique_ptr<SegmentFiles> files, layout::LogSegmentHeader header,
-                               std::uint64_t least_bytes) {
+                               std::unique_ptr<LogSegmentFiles> files,
+                               layout::LogSegmentHeader header, std::uint64_t least_bytes) {
   header.salt = random_word();
   header.segment_bytes = options.segment_bytes;
   header.reach = reach_of(options);
   header.epoch = files->folder().epoch();
-  NewSegment segment = files->allocate(header, least_bytes);
+  NewLogSegment segment = files->allocate(header, least_bytes);
   files->publish(segment);
   return std::make_unique<SegmentLog>(options, std::move(lock), std::move(files),
                                       std::move(segment));
@@ -58,8 +58,8 @@ struct Tail {
   Position end = 0;
 };
 
-Tail find_tail(LogSource& source, const Segment& last) {
-  SegmentReader reader(source, last, std::nullopt, LogTail::final);
+Tail find_tail(LogSource& source, const LogSegment& last) {
+  LogSegmentReader reader(source, last, std::nullopt, LogTail::final);
   while (reader.next()) {
   }
   return {reader.closed() ? reader.position() : reader.group_begin(), reader.position()};
@@ -67,7 +67,8 @@ Tail find_tail(LogSource& source, const Segment& last) {
 
 /// The bytes that were read may be in the page cache only, even marked clean by a sync that failed.
 /// When they are written once more, they are on the disk or there is an error.
-void make_certain(LogFile& file, SegmentBytes& read, const Segment& segment, const Tail& tail) {
+void make_certain(LogFile& file, LogSegmentBytes& read, const LogSegment& segment,
+                  const Tail& tail) {
   if (tail.begin == tail.end) return;
   const std::uint64_t offset = layout::kLogHeaderBytes + (tail.begin - segment.header.first);
   std::vector<std::byte> bytes(tail.end - tail.begin);
@@ -86,7 +87,7 @@ std::unique_ptr<Log> create_log(const LogOptions& options, std::unique_ptr<LogFo
     throw Error("'{}' holds a log already: open it, or choose another folder",
                 folder->path().string());
   }
-  auto files = std::make_unique<SegmentFiles>(std::move(folder), std::vector<Segment>());
+  auto files = std::make_unique<LogSegmentFiles>(std::move(folder), std::vector<LogSegment>());
   return begin_log(options, std::move(lock), std::move(files),
                    {.log_id = log_id == 0 ? random_word() : log_id}, options.segment_bytes);
 }
@@ -95,13 +96,13 @@ std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFold
   check_options(options);
   auto lock = folder->lock();
   const std::shared_ptr<LogSource> source = folder->source();
-  std::vector<Segment> segments = source->segments();
+  std::vector<LogSegment> segments = source->segments();
   if (segments.empty()) {
     throw Error("'{}' holds no log: restore it from a copy", folder->path().string());
   }
-  Segment& last = segments.back();
+  LogSegment& last = segments.back();
   const Tail tail = find_tail(*source, last);
-  const std::unique_ptr<LogFile> file = folder->open(segment_name(last.header.number));
+  const std::unique_ptr<LogFile> file = folder->open(log_segment_name(last.header.number));
   make_certain(*file, *source->open(last), last, tail);
 
   layout::LogSegmentHeader header = last.header;
@@ -112,7 +113,7 @@ std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFold
     header.previous_end = tail.end;
     last.file_bytes = layout::kLogHeaderBytes + (tail.end - last.header.first);
   }
-  auto files = std::make_unique<SegmentFiles>(std::move(folder), segments);
+  auto files = std::make_unique<LogSegmentFiles>(std::move(folder), segments);
   auto log = begin_log(options, std::move(lock), std::move(files), header, kMinSegmentBytes);
   // Bytes after the records, torn ones included, are freed.
   if (!replaces) file->truncate(last.file_bytes);

@@ -59,9 +59,9 @@ RegionFolder::RegionFolder(LogMemories copies, const layout::LogRegionHeader& he
   count_copies();
   require_copies();
   write_header();
-  const std::vector<Segment> segments = source->segments();
+  const std::vector<LogSegment> segments = source->segments();
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    slots_[segment_name(segments[i].header.number)] = source->slots()[i];
+    slots_[log_segment_name(segments[i].header.number)] = source->slots()[i];
   }
   if (reach) returning_ = std::make_unique<ReturningCopies>(*this, std::move(reach));
 }

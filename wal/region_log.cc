@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "wal/log_segment_reader.h"
 #include "wal/region_folder.h"
 #include "wal/region_source.h"
 #include "wal/segment_log.h"
-#include "wal/segment_reader.h"
 
 namespace farvec::wal {
 namespace {
@@ -58,13 +58,13 @@ void read_segments(LogMemory& memory, std::uint64_t log_id, Copy& copy) {
   // Not owned: the source ends before the memory.
   const std::shared_ptr<LogMemory> unowned(std::shared_ptr<void>(), &memory);
   const auto source = RegionSource::make({unowned}, log_id, RegionSource::Quorum::none);
-  const std::vector<Segment> segments = source->segments();
+  const std::vector<LogSegment> segments = source->segments();
   if (segments.empty()) throw Error("{} holds no segment of the log", memory.name());
   copy.header = source->header();
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const bool last = i + 1 == segments.size();
     const auto end = last ? std::nullopt : std::optional(segments[i + 1].header.previous_end);
-    SegmentReader reader(*source, segments[i], end, LogTail::final);
+    LogSegmentReader reader(*source, segments[i], end, LogTail::final);
     while (reader.next()) {
     }
     copy.segments.push_back({segments[i].header, source->slots()[i], reader.position()});

@@ -61,9 +61,9 @@ void require_memory_for(const layout::LogRegionHeader& header, LogMemory& memory
 }
 
 /// The bytes of the copy that the source reads at that time.
-class RegionSource::Bytes final : public SegmentBytes {
+class RegionSource::Bytes final : public LogSegmentBytes {
  public:
-  Bytes(std::shared_ptr<RegionSource> source, const Segment& segment)
+  Bytes(std::shared_ptr<RegionSource> source, const LogSegment& segment)
       : source_(std::move(source)), path_(segment.path), header_(segment.header) {}
 
   const std::string& path() const override { return path_; }
@@ -138,7 +138,7 @@ void RegionSource::choose() {
   header_ = *found[best];
 }
 
-std::vector<Segment> RegionSource::segments() {
+std::vector<LogSegment> RegionSource::segments() {
   choose();
   if (!listed_) list();
   return segments_;
@@ -165,7 +165,7 @@ void RegionSource::list() {
 }
 
 void RegionSource::list_once() {
-  std::vector<std::pair<Segment, std::uint32_t>> found;
+  std::vector<std::pair<LogSegment, std::uint32_t>> found;
   layout::LogHeaderBlock block;
   for (std::uint32_t slot = 0; slot < header_.slots; ++slot) {
     copies_[current_]->read(layout::log_slot_offset(header_, slot), block);
@@ -173,7 +173,7 @@ void RegionSource::list_once() {
     std::memcpy(&magic, block.data(), sizeof(magic));
     if (magic == 0) continue;
     const std::string path = fmt::format("{}, slot {}", copies_[current_]->name(), slot);
-    Segment segment{path, header_.slot_bytes, layout::decode_log_header(block, path)};
+    LogSegment segment{path, header_.slot_bytes, layout::decode_log_header(block, path)};
     if (segment.header.log_id != log_id_ || segment.header.segment_bytes != header_.slot_bytes) {
       throw Error("{} holds a segment of another log", path);
     }
@@ -203,7 +203,7 @@ std::uint32_t RegionSource::slot_of(std::uint64_t number, std::uint64_t salt) co
   throw Error("segment {} of {} has been cut away", number, name_);
 }
 
-std::unique_ptr<SegmentBytes> RegionSource::open(const Segment& segment) {
+std::unique_ptr<LogSegmentBytes> RegionSource::open(const LogSegment& segment) {
   return std::make_unique<Bytes>(shared_from_this(), segment);
 }
 

@@ -32,8 +32,8 @@ class RegionSource final : public LogSource, public std::enable_shared_from_this
 
   const std::string& name() const override { return name_; }
   /// Throws Error also when too few copies answer.
-  std::vector<Segment> segments() override;
-  std::unique_ptr<SegmentBytes> open(const Segment& segment) override;
+  std::vector<LogSegment> segments() override;
+  std::unique_ptr<LogSegmentBytes> open(const LogSegment& segment) override;
   bool distrust() override;
   void look_elsewhere() override;
 
@@ -59,7 +59,7 @@ class RegionSource final : public LogSource, public std::enable_shared_from_this
   std::size_t current_ = 0;
   bool listed_ = false;  ///< whether the members below describe the current copy
   layout::LogRegionHeader header_;
-  std::vector<Segment> segments_;
+  std::vector<LogSegment> segments_;
   std::vector<std::uint32_t> slots_;
 };
 

@@ -25,7 +25,7 @@ constexpr Status kFull{StatusCode::resource_exhausted,
                        "node, is full"};
 constexpr Status kNoSegment{StatusCode::unavailable, "the log could not make a segment"};
 constexpr Status kTooLarge{StatusCode::invalid_argument, "the record does not fit a log segment"};
-constexpr Status kBehindEnd{StatusCode::invalid_argument, "the position lies behind the log's end"};
+constexpr Status kBehindEnd{StatusCode::invalid_argument, "the position is after the log's end"};
 constexpr Status kDiskIsSlow{StatusCode::deadline_exceeded,
                              "the log's disk did not take what waits for it in time"};
 constexpr Status kDeadline{StatusCode::deadline_exceeded, "the log's records are not durable yet"};
@@ -79,7 +79,7 @@ std::uint64_t offset_of(Position position, const layout::LogSegmentHeader& segme
 }  // namespace
 
 SegmentLog::SegmentLog(const LogOptions& options, std::unique_ptr<layout::DirectoryLock> lock,
-                       std::unique_ptr<SegmentFiles> files, NewSegment segment)
+                       std::unique_ptr<LogSegmentFiles> files, NewLogSegment segment)
     : options_(options),
       directory_lock_(std::move(lock)),
       files_(std::move(files)),
@@ -171,7 +171,7 @@ Status SegmentLog::begin_segment(Lock& lock, std::uint64_t frame_bytes) {
   allocating_ = true;
   lock.unlock();
   Status status;
-  std::optional<NewSegment> segment;
+  std::optional<NewLogSegment> segment;
   try {
     segment = files_->allocate(header, least_segment_bytes(frame_bytes));
   } catch (const SystemError& error) {

@@ -14,7 +14,7 @@
 
 #include "layout/index/directory_lock.h"
 #include "wal/log.h"
-#include "wal/segment_files.h"
+#include "wal/log_segment_files.h"
 
 namespace farvec::wal {
 
@@ -27,15 +27,15 @@ std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFold
 /// Records that one write and one sync make durable. They are in one segment.
 struct Group {
   Position begin = 0;
-  std::vector<std::byte> bytes;       ///< headers without in_group and checksum
-  std::optional<NewSegment> segment;  ///< the segment that begins with this group
+  std::vector<std::byte> bytes;          ///< headers without in_group and checksum
+  std::optional<NewLogSegment> segment;  ///< the segment that begins with this group
 };
 
 class SegmentLog final : public Log {
  public:
   /// Appends to `segment`, which is published and empty.
   SegmentLog(const LogOptions& options, std::unique_ptr<layout::DirectoryLock> lock,
-             std::unique_ptr<SegmentFiles> files, NewSegment segment);
+             std::unique_ptr<LogSegmentFiles> files, NewLogSegment segment);
   ~SegmentLog() override;
 
   using Log::append;
@@ -75,16 +75,16 @@ class SegmentLog final : public Log {
 
   const LogOptions options_;
   const std::unique_ptr<layout::DirectoryLock> directory_lock_;
-  const std::unique_ptr<SegmentFiles> files_;
+  const std::unique_ptr<LogSegmentFiles> files_;
 
   mutable std::mutex mutex_;
   std::condition_variable work_;  ///< the log's thread waits on it until something is due
   std::condition_variable done_;  ///< other threads wait on it for progress, or for an allocation
   std::deque<Group> groups_;
-  layout::LogSegmentHeader filling_;  ///< the segment that append() fills
-  std::optional<NewSegment> next_;    ///< allocated; begins with the next record
-  bool allocating_ = false;           ///< a thread that appends is allocating, without mutex_
-  bool full_ = false;                 ///< the last allocation found no room
+  layout::LogSegmentHeader filling_;   ///< the segment that append() fills
+  std::optional<NewLogSegment> next_;  ///< allocated; begins with the next record
+  bool allocating_ = false;            ///< a thread that appends is allocating, without mutex_
+  bool full_ = false;                  ///< the last allocation found no room
   bool stopping_ = false;
   Position wanted_ = 0;  ///< a caller waits for it
   Status failure_;
@@ -94,7 +94,7 @@ class SegmentLog final : public Log {
   std::atomic<Position> durable_;  ///< changed with mutex_ held
 
   // Used only by the log's own thread.
-  NewSegment writing_;
+  NewLogSegment writing_;
   std::vector<std::byte> spare_;  ///< a former group's memory; with mutex_ held
 
   std::thread thread_;

@@ -135,8 +135,10 @@ def sizes(study):
 
 
 def placed(study, begin, nodes, share):
-    """A copy of the graph of the first rows, with insert pages for a share of its partitions."""
-    graph, report = study.shop.build(begin, partition_nodes=nodes, insert_share=share)
+    """A copy of the graph of the first rows, with insert pages for a share of its partitions that
+    does not change."""
+    graph, report = study.shop.build(begin, partition_nodes=nodes, insert_share=share,
+                                     insert_pages="0%")
     return study.shop.copy(graph), report["pages"]
 
 

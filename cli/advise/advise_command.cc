@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/option_rules.h"
 #include "base/quantity.h"
-#include "cli/advise/scratch_folder.h"
+#include "cli/advise/signalled_folder.h"
 #include "cli/commands.h"
 #include "measure/advise/advisor.h"
 #include "measure/report/json_text.h"
@@ -74,27 +74,29 @@ bool is_folder(const measure::DeviceChoice& choice) {
 void check_options(const Command& command, const AdviseArguments& arguments) {
   const bool graphs = arguments.degrees != "none";
   const bool clusters = arguments.cluster_rows != "none";
-  std::vector<OptionRule> rules;
-  for (const char* option : {"--width", "--list", "--passes", "--code-bits", "--graph-layout"}) {
-    rules.push_back({option, graphs, "graphs, and --degree is none"});
-  }
-  for (const char* option : {"--replicas", "--layout"}) {
-    rules.push_back({option, clusters, "clusters, and --cluster-rows is none"});
-  }
   const auto& devices = arguments.options.devices;
   const auto& layouts = arguments.options.graph_layouts;
   const bool slotted =
       graphs && std::count(layouts.begin(), layouts.end(), layout::LayoutKind::slotted) > 0;
-  rules.push_back({"--memory-budget",
-                   slotted && std::any_of(devices.begin(), devices.end(), is_disk),
-                   "slotted pages of graphs on disks"});
-  rules.push_back(
-      {"--disk-seconds",
-       std::any_of(devices.begin(), devices.end(),
-                   [](const measure::DeviceChoice& choice) { return !choice.disk.empty(); }),
-       "--device ssd:PATH"});
-  rules.push_back(
-      {"--bytes", std::any_of(devices.begin(), devices.end(), is_folder), "--device ssd:FOLDER"});
+  const bool disk =
+      std::any_of(devices.begin(), devices.end(),
+                  [](const measure::DeviceChoice& choice) { return !choice.disk.empty(); });
+  const bool pages = slotted && std::any_of(devices.begin(), devices.end(), is_disk);
+  const bool folder = std::any_of(devices.begin(), devices.end(), is_folder);
+  const std::string of_graphs = "graphs, and --degree is none";
+  const std::string of_clusters = "clusters, and --cluster-rows is none";
+  const std::vector<OptionRule> rules = {
+      {"--width", graphs, of_graphs},
+      {"--list", graphs, of_graphs},
+      {"--passes", graphs, of_graphs},
+      {"--code-bits", graphs, of_graphs},
+      {"--graph-layout", graphs, of_graphs},
+      {"--replicas", clusters, of_clusters},
+      {"--layout", clusters, of_clusters},
+      {"--memory-budget", pages, "slotted pages of graphs on disks"},
+      {"--disk-seconds", disk, "--device ssd:PATH"},
+      {"--bytes", folder, "--device ssd:FOLDER"},
+  };
   refuse_unused(command, rules);
 }
 
@@ -113,8 +115,9 @@ void run(const Command& command, AdviseArguments& arguments) {
   options.memory_percents = parse_percents(arguments.budgets);
   check_options(command, arguments);
   measure::JsonLines json(arguments.json);
-  const ScratchFolder scratch(arguments.scratch.empty() ? std::filesystem::temp_directory_path()
-                                                        : std::filesystem::path(arguments.scratch));
+  const SignalledFolder scratch(arguments.scratch.empty()
+                                    ? std::filesystem::temp_directory_path()
+                                    : std::filesystem::path(arguments.scratch));
   options.scratch = scratch.path();
   const std::vector<measure::AdviceReport> reports = measure::advise(options);
   for (const measure::AdviceReport& report : reports) {
@@ -147,7 +150,7 @@ void add_search_options(Command& command, AdviseArguments& arguments) {
       .show_default();
   command
       .add_option("--max-amplification", options.limits.amplification,
-                  "Take no index with more bytes on the memory node or disk than so many times\n"
+                  "Take no index with more bytes on the memory node or disk than this many times\n"
                   "the data")
       .positive();
   command
@@ -169,7 +172,8 @@ void add_sample_options(Command& command, measure::AdviceOptions& options) {
                   "but not to less than twice the one before")
       .positive()
       .show_default();
-  command.add_option("--most-queries", options.most_queries, "Use at most so many").show_default();
+  command.add_option("--most-queries", options.most_queries, "Most queries that are used")
+      .show_default();
   command.add_option("--queries-range", options.queries_range, "A:B, rows of the query file [all]");
 }
 
@@ -251,7 +255,7 @@ void register_advise_command(Command& tool) {
   add_run_options(command, *arguments);
   command.footer(
       "Small indexes over samples of three sizes are built and searched: what a query counts is\n"
-      "carried on to all rows, what it computes is measured on this processor. Of ssd:PATH the\n"
+      "carried on to all rows, what it computes is measured on this processor. For ssd:PATH the\n"
       "reads are measured by themselves and as searches wait for them together: PATH is a file\n"
       "or block device, which is only read, or a folder. All other devices are models. A device\n"
       "file has the words latency=, bandwidth=, rate= and, if it is not 64, block=, on lines or\n"

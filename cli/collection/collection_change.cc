@@ -89,6 +89,17 @@ Receipt receipt_of(const std::function<void(Receipt&)>& change) {
   return receipt;
 }
 
+/// Says what there is now: a collection of segments, or a graph on pages that a node serves.
+void print_state(const nlohmann::ordered_json& now) {
+  if (const auto pages = now.find("pages"); pages != now.end()) {
+    fmt::print("\n{} vectors and {} deleted ones on {} pages\n", number(now, "vectors"),
+               number(now, "out_rows"), number(*pages, "pages"));
+    return;
+  }
+  fmt::print("\n{} vectors in {} segments, {} of them fresh\n", number(now, "vectors"),
+             number(now, "segments"), number(now, "memtable_vectors"));
+}
+
 Change::Change(const ChangeArguments& arguments)
     : arguments_(arguments), collection_(open(arguments)) {}
 
@@ -112,8 +123,7 @@ void Change::report(const char* what, const Receipt& receipt) {
   } else {
     fmt::print("{} {}", what, text_of(receipt, seconds));
     if (!arguments_.folder.empty()) fmt::print("; segments took {:.2f} s more", settle);
-    fmt::print("\n{} vectors in {} segments, {} of them fresh\n", number(now, "vectors"),
-               number(now, "segments"), number(now, "memtable_vectors"));
+    print_state(now);
   }
   if (interrupted()) throw Interrupted{};
 }

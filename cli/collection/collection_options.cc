@@ -23,7 +23,8 @@ void add_write_options(Command& command, measure::CollectionWrite& write) {
       .show_default();
   command
       .add_option("--merge-bytes-per-second", write.merge_bytes_per_s,
-                  "Of the disk, that merges read and write together; 0: as many as they can")
+                  "Bytes that merges read and write together, from and to the disk; 0: as many as "
+                  "they can")
       .size()
       .show_default();
 }
@@ -53,7 +54,7 @@ void add_cluster_segment_options(Command& command, layout::ClusterSegmentOptions
 void add_shape_options(Command& command, CollectionShape& shape) {
   layout::CollectionOptions& options = shape.options;
   command.add_option("--metric", shape.metric, "l2, ip or cosine").required();
-  command.add_option("--kind", shape.kind, "Of the segments: graph or cluster")
+  command.add_option("--kind", shape.kind, "What segments are: graph or cluster")
       .one_of({"graph", "cluster"})
       .show_default();
   command
@@ -76,8 +77,8 @@ void add_shape_options(Command& command, CollectionShape& shape) {
   add_code_bits_option(command, shape.code_bits);
   command.add_option(
       "--layout", shape.layout,
-      "Of the segments: csr, packed or inline [csr]; of clusters coupled, decoupled,\n"
-      "grouped, grouped-inline or coded [grouped]");
+      "How segments lie: csr, packed, inline, or slotted, which is searched on an SSD [csr];\n"
+      "clusters coupled, decoupled, grouped, grouped-inline or coded [grouped]");
   add_cluster_segment_options(command, options.clusters, "cluster: ");
 }
 
@@ -113,8 +114,9 @@ layout::CollectionManifest shape_manifest(const Command& command, const Collecti
       }
       break;
   }
-  return collection::empty_manifest({metric, parse_element_type(shape.type), shape.dimension},
-                                    options);
+  return collection::empty_manifest(
+      {.type = parse_element_type(shape.type), .dimension = shape.dimension, .metric = metric},
+      options);
 }
 
 void tell_recovery(const collection::Recovery& recovery, bool quiet) {

@@ -52,8 +52,9 @@ void register_collection_create(Command& collection) {
   command.add_option("--collection", a.folder, "Folder to make").required();
   Option like =
       command.add_option("--like", a.like, "Vector file whose type and dimension it takes");
-  command.add_option("--type", a.shape.type, "Of the vectors: f32, f16, u8 or i8").excludes(like);
-  command.add_option("--dimension", a.shape.dimension, "Of the vectors")
+  command.add_option("--type", a.shape.type, "Type of the vectors: f32, f16, u8 or i8")
+      .excludes(like);
+  command.add_option("--dimension", a.shape.dimension, "Numbers of a vector")
       .range(1u, kMaxDimension)
       .excludes(like);
   add_shape_options(command, a.shape);

@@ -90,7 +90,7 @@ void register_collection_follow(Command& collection) {
   command.add_option("--every", arguments->every_s, "Seconds from one line to the next")
       .range(0.01, 3600.0)
       .show_default();
-  command.add_option("--seconds", arguments->seconds, "End after so many; 0: with Ctrl-C")
+  command.add_option("--seconds", arguments->seconds, "End after this time; 0: with Ctrl-C")
       .range(0.0, 1e9)
       .show_default();
   command.add_option("--poll-ms", arguments->poll_ms, "From one look at the log to the next")

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/collection/changed_collection.h"
 #include "cli/interrupt.h"
+#include "cli/refusals.h"
 
 namespace farvec::cli {
 namespace {
@@ -14,7 +15,9 @@ namespace {
 class RemoteCollection final : public ChangedCollection {
  public:
   explicit RemoteCollection(const RemoteCollectionOptions& options)
-      : node_(options.node, {.deadline = options.deadline, .retries = options.retries}) {}
+      : node_(options.node, {.deadline = options.deadline,
+                             .retries = options.retries,
+                             .refused = tell_refusals()}) {}
 
   changes::Changing& changes() override { return node_; }
   /// Batches without a time limit of their own: each attempt has the deadline of the options.

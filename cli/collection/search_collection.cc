@@ -12,6 +12,7 @@
 #include "base/option_rules.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/stored_form.h"
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
@@ -29,6 +30,7 @@
 #include "measure/report/table.h"
 #include "rpc/tls_flags.h"
 #include "search/core/batch_search.h"
+#include "search/core/disk_options.h"
 #include "search/core/search_shape.h"
 #include "tiers/tier_spec.h"
 
@@ -45,6 +47,7 @@ struct SearchArguments {
   std::string lists = "64";
   std::string probes = "16";
   std::string tier = "dram";
+  search::DiskArguments disk;
   std::string json;
   std::uint32_t k = 10;
   std::uint32_t width = 1;
@@ -93,11 +96,11 @@ std::vector<search::SearchChoice> choices_of(const SearchArguments& arguments,
 class Measurement {
  public:
   /// Prepares for measure() of `choices` choices.
-  Measurement(const SearchArguments& arguments, const CollectionReader& reader, std::string tier,
-              std::size_t choices)
+  Measurement(const SearchArguments& arguments, const CollectionReader& reader,
+              const collection::SegmentAccess& access, std::size_t choices)
       : arguments_(arguments),
         reader_(reader),
-        tier_(std::move(tier)),
+        access_(access),
         queries_(load(arguments, reader.shape())),
         progress_("queries", choices * arguments.passes * queries_.count(), arguments.quiet) {
     if (!arguments.groundtruth.empty()) truth_ = dataset::read_groundtruth(arguments.groundtruth);
@@ -143,7 +146,7 @@ class Measurement {
     const measure::Summary summary(rates);
     const auto queries = static_cast<double>(queries_.count());
     const auto& totals = outcome.totals;
-    nlohmann::ordered_json row{{"tier", tier_}, {"k", arguments_.k}};
+    nlohmann::ordered_json row{{"tier", access_.tier->name()}, {"k", arguments_.k}};
     const bool graph = search::kind_of(choice) == layout::IndexKind::graph;
     row[graph ? "list" : "probe"] = search::size_of(choice);
     if (graph) row["width"] = arguments_.width;
@@ -159,8 +162,9 @@ class Measurement {
         {"reads_per_query", static_cast<double>(totals.reads) / queries},
         {"distances_per_query", static_cast<double>(totals.distances) / queries},
         {"bytes_per_query", static_cast<double>(totals.bytes) / queries}});
+    if (reader_.shape().options.in_pages()) add_pools(totals, row);
     if (truth_.queries > 0) {
-      const bool exact = reader_.shape().metric != Metric::cosine;
+      const bool exact = !stores_unit_vectors(reader_.shape().metric);
       row["recall"] = dataset::recall_at_k(
           {found.ids.data(), exact ? found.distances.data() : nullptr, found.queries, found.k},
           truth_, found.k);
@@ -168,9 +172,20 @@ class Measurement {
     return row;
   }
 
+  /// Adds what the pools of slotted pages hold, and how often records were there.
+  void add_pools(const search::QueryCounts& totals, nlohmann::ordered_json& row) const {
+    const search::SearchShape& shape = access_.shape;
+    row["page_search"] = search::to_string(shape.disk);
+    const auto asked = static_cast<double>(totals.cache_hits + totals.pool_misses);
+    row["pool_hit_rate"] = asked > 0 ? static_cast<double>(totals.cache_hits) / asked : 0;
+    if (shape.pools == nullptr) return;
+    row["memory_budget"] = shape.pools->bytes();
+    row["memory_bytes"] = shape.pools->used();
+  }
+
   const SearchArguments& arguments_;
   const CollectionReader& reader_;
-  const std::string tier_;  ///< tier of the segments' records
+  const collection::SegmentAccess& access_;  ///< how the segments' records are read
   const dataset::VectorSet queries_;
   dataset::GroundTruth truth_;
   std::vector<std::unique_ptr<search::SearchCore>> cores_;
@@ -190,17 +205,32 @@ void print(const nlohmann::ordered_json& row, layout::IndexKind kind) {
        fmt::format("{:.1f}", row.at("bytes_per_query").get<double>() / 1e3)});
 }
 
+void refuse_other_kind(const Command& command, const layout::CollectionOptions& options) {
+  const bool graph = options.kind == layout::IndexKind::graph;
+  std::vector<OptionRule> rules{{"--list", graph, "collections of graphs"},
+                                {"--width", graph, "collections of graphs"},
+                                {"--probe", !graph, "collections of clusters"}};
+  const std::string pages = "collections of slotted pages";
+  rules.push_back({"--memory-budget", options.in_pages(), pages});
+  for (const char* option : search::kPageOptions) {
+    rules.push_back({option, options.in_pages(), pages});
+  }
+  refuse_unused(command, rules);
+}
+
 void search(const Command& command, const SearchArguments& arguments) {
   OpenedPlace place =
       open_place(command, arguments.place, arguments.tls, arguments.tier, arguments.threads);
-  const layout::IndexKind kind = place.source->manifest().options.kind;
-  const bool graph = kind == layout::IndexKind::graph;
-  refuse_unused(command, std::vector<OptionRule>{{"--list", graph, "collections of graphs"},
-                                                 {"--width", graph, "collections of graphs"},
-                                                 {"--probe", !graph, "collections of clusters"}});
+  const layout::CollectionOptions options = place.source->manifest().options;
+  const layout::IndexKind kind = options.kind;
+  refuse_other_kind(command, options);
   const std::vector<search::SearchChoice> choices = choices_of(arguments, kind);
   measure::JsonLines lines(arguments.json);
   collection::SegmentAccess& access = place.access;
+  if (access.nodes == nullptr && !command.was_given("--tier")) {
+    access = collection::SegmentAccess::on(collection::usual_tier(options));
+  }
+  if (options.in_pages()) search::set_shared_pools(access.shape, arguments.disk);
   access.shape.cores = arguments.threads;
   access.shape.slots = arguments.slots;
   access.shape.k = arguments.k;
@@ -212,7 +242,7 @@ void search(const Command& command, const SearchArguments& arguments) {
   CollectionReader reader(*place.source, access, {.log_nodes = place.log_nodes});
   tell_recovery(reader.recovery(), false);
   reader.link(0);
-  Measurement measurement(arguments, reader, access.tier->name(), choices.size());
+  Measurement measurement(arguments, reader, access, choices.size());
   const auto view = collection::view_json(*reader.view());
   fmt::print("{} vectors, {} of them fresh, in {} segments; {}\n",
              view.at("vectors").get<std::uint64_t>(),
@@ -245,11 +275,12 @@ void register_collection_search(Command& collection) {
   command.add_option("--width", a.width, "W: records fetched per hop")
       .range(1u, 64u)
       .show_default();
-  command.add_option("--probe", a.probes, "Of clusters: how many are searched, one or several")
+  command.add_option("--probe", a.probes, "How many clusters are searched, one number or several")
       .show_default();
-  command
-      .add_option("--tier", a.tier, "Where records lie: " + tiers::tier_usage(tiers::TierUse::here))
-      .show_default();
+  command.add_option("--tier", a.tier,
+                     "Where records lie: " + tiers::tier_usage(tiers::TierUse::here) +
+                         " [dram; of slotted pages ssd]");
+  search::add_disk_options(command, a.disk, false);
   command.add_option("--slots", a.slots, "Searches in flight on each thread")
       .range(1u, 64u)
       .show_default();

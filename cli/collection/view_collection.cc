@@ -15,6 +15,7 @@
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
 #include "collection/read/collection_reader.h"
+#include "collection/segment/segment_folder.h"
 #include "measure/report/json_text.h"
 #include "measure/report/table.h"
 #include "rpc/tls_flags.h"
@@ -111,7 +112,7 @@ std::uint64_t check_ids(const View& view) {
   }
   for (const View::Bulk& bulk : view.segments) {
     for (NodeId row = 0; row < bulk.segment->rows(); ++row) {
-      if (!bulk.out->contains(row)) ids.push_back(bulk.segment->id(row));
+      if (!bulk.out->contains(row)) ids.push_back(bulk.segment->ids().of(row));
     }
   }
   std::sort(ids.begin(), ids.end());
@@ -127,7 +128,7 @@ bool check_segments(const ViewArguments& arguments, const CollectionReader& read
   Progress progress("segments", view.segments.size(), arguments.quiet);
   for (const View::Bulk& bulk : view.segments) {
     try {
-      bulk.segment->directory().verify({.quiet = true});
+      bulk.segment->folder().directory().verify({.quiet = true});
     } catch (const Error&) {
       if (layout::read_collection(arguments.place.collection) != reader.shape()) return false;
       throw;
@@ -160,7 +161,7 @@ void verify(const ViewArguments& arguments) {
     const CollectionReader reader = open_without_records(folder);
     if (check_segments(arguments, reader)) return report_sound(arguments, reader);
   }
-  throw Error("'{}' changes faster than it is read: verify it when nobody changes it",
+  throw Error("'{}' changes faster than it is read: verify it when it is not changed",
               arguments.place.collection);
 }
 

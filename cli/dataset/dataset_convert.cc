@@ -146,10 +146,11 @@ void register_dataset_convert(Command& dataset) {
   Command command =
       dataset.add_command("convert", "Write the same rows in another format, in bounded memory");
   add_copy_options(command, *arguments);
-  command.add_flag("--from-faiss", arguments->from_faiss,
-                   "IN is an index that faiss has written (flat, SQ, HNSW-flat or IVF-flat): its\n"
-                   "vectors, in the order of their ids. By Python's faiss package; FARVEC_PYTHON\n"
-                   "names the interpreter that has it [python3]");
+  command.add_flag(
+      "--from-faiss", arguments->from_faiss,
+      "IN is an index that faiss has written (flat, SQ, HNSW-flat or IVF-flat): its\n"
+      "vectors, in the order of their ids. Python's faiss package reads it; FARVEC_PYTHON\n"
+      "names the interpreter that has the package [python3]");
   command.footer(
       "Examples:\n"
       "  farvec dataset convert /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz "

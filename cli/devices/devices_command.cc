@@ -194,7 +194,7 @@ void check(const DevicesArguments& arguments) {
   if (!store->damage().empty() && !arguments.trust) {
     throw Error(
         "{}: {}; 'farvec devices check --trust {}' writes it anew from the other copy, and so does "
-        "whoever writes there next",
+        "the next program that writes there",
         arguments.path, store->damage(), arguments.path);
   }
   if (arguments.trust) store->trust();

@@ -145,8 +145,10 @@ void vacuum(const ChangeArguments& arguments) {
   work.counts = done.counts;
   change.report("removed", work,
                 {{"repaired", done.vacuum.repaired},
+                 {"relinked", done.vacuum.relinked},
                  {"removed", done.vacuum.removed},
-                 {"pages_freed", done.vacuum.pages_freed}});
+                 {"pages_freed", done.vacuum.pages_freed},
+                 {"insert_pages_taken", done.vacuum.insert_pages_taken}});
 }
 
 void add_common(Command& command, ChangeArguments& a) {

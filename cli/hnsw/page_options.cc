@@ -23,11 +23,9 @@ void add_crew_options(Command& command, PageAccess& access) {
 }
 
 void add_store_options(Command& command, PageAccess& access) {
-  command
-      .add_option("--buffer", access.buffer,
-                  "Bytes of pages kept in memory, as a share of the graph's pages (25%) or as a\n"
-                  "size (512MiB)")
-      .show_default();
+  command.add_option("--buffer", access.buffer,
+                     "Bytes of pages kept in memory, as a share of the graph's pages or as a size\n"
+                     "(512MiB) [25%, and room for the changes in flight]");
   command.add_option("--durability", access.durability, wal::durability_help("the command ends"))
       .show_default();
 }

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/quantity.h"
+#include "base/stored_form.h"
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/index/build_input.h"
@@ -132,7 +133,7 @@ void build_from(const ClusterArguments& arguments, indexing::Source source) {
 }
 
 void build_mapped(ClusterArguments arguments, Metric metric) {
-  if (metric == Metric::cosine) {
+  if (stores_unit_vectors(metric)) {
     throw Error("--map: cosine needs the normalised vectors in memory; normalise the file first");
   }
   const dataset::MappedVectors source(arguments.input.data, dataset::MappedVectors::Values::finite,
@@ -166,10 +167,8 @@ void build(ClusterArguments arguments) {
   build_from(arguments, {std::move(manifest), stored.view()});
 }
 
-void add_options(Command& command, ClusterArguments& arguments) {
-  cluster::ClusteringOptions& clustering = arguments.clustering;
-  add_input_options(command, arguments.input);
-  command.add_option("--out", arguments.out, "Index directory to make").required();
+/// How many clusters there are, and what their centroids are.
+void add_cluster_options(Command& command, ClusterArguments& arguments) {
   command.add_option("--clusters", arguments.number.clusters, "How many clusters");
   command
       .add_option("--cluster-bytes", arguments.number.bytes,
@@ -184,6 +183,11 @@ void add_options(Command& command, ClusterArguments& arguments) {
                      "their mean, as in SPANN; means: the mean; rounded: the mean, rounded to\n"
                      "elements of the data, which takes as little DRAM as a vector [vectors; with\n"
                      "--clusters or --cluster-bytes means]");
+}
+
+/// Which clusters a vector is put into.
+void add_closure_options(Command& command, ClusterArguments& arguments) {
+  cluster::ClusteringOptions& clustering = arguments.clustering;
   command.add_option(
       "--closure", arguments.closure,
       "Which near clusters a vector is also put into. sptag: those nearer to it than\n"
@@ -206,6 +210,10 @@ void add_options(Command& command, ClusterArguments& arguments) {
       .add_option("--balance", clustering.balance,
                   "Most vectors that have one cluster as their own, over the mean")
       .show_default();
+}
+
+/// How the clusters are stored.
+void add_layout_options(Command& command, ClusterArguments& arguments) {
   command
       .add_option("--layout,--layouts", arguments.layout,
                   "coupled, decoupled, grouped, grouped-inline, coded; all: one index of each\n"
@@ -224,6 +232,15 @@ void add_options(Command& command, ClusterArguments& arguments) {
       .add_option("--sample-probe", arguments.sample_probe,
                   "Clusters that each query of the sample probes")
       .show_default();
+}
+
+void add_options(Command& command, ClusterArguments& arguments) {
+  cluster::ClusteringOptions& clustering = arguments.clustering;
+  add_input_options(command, arguments.input);
+  command.add_option("--out", arguments.out, "Index directory to make").required();
+  add_cluster_options(command, arguments);
+  add_closure_options(command, arguments);
+  add_layout_options(command, arguments);
   command.add_option("--sample", clustering.sample, "Rows that k-means sees [64 per cluster]");
   command.add_option("--threads", clustering.threads, "0: one per processor").show_default();
   command.add_option("--seed", clustering.seed, "The same seed gives the same index")

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -32,6 +33,7 @@ struct HnswBuildArguments {
   std::string out;
   std::string order = "none";
   std::string insert_share = "0%";
+  std::string insert_pages = "10%";
   std::uint64_t page_bytes = 8192;
   std::uint64_t memory_rows = 0;  ///< 0: all
   paged::HnswConfig config;
@@ -55,6 +57,8 @@ paged::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const VectorVie
   if (arguments.memory_rows > 0) recipe.memory_rows = arguments.memory_rows;
   recipe.partition_nodes = arguments.partition_nodes;
   recipe.insert_share = parse_share(arguments.insert_share, "--insert-share");
+  recipe.config.most_insert_pages = static_cast<std::uint32_t>(
+      std::lround(parse_share(arguments.insert_pages, "--insert-pages") * layout::kMillionPages));
   recipe.threads = arguments.build_threads;
   recipe.quiet = arguments.quiet;
   recipe.interrupted = [] { return interrupted(); };
@@ -65,9 +69,8 @@ paged::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const VectorVie
   recipe.replace = arguments.overwrite;
   recipe.store.page_bytes = static_cast<std::uint32_t>(arguments.page_bytes);
   recipe.store.log.durability = wal::Durability::none;
-  recipe.store.buffer_bytes = paged::buffer_bytes(
-      arguments.access.buffer, paged::expected_hnsw_bytes(recipe, rows.count),
-      paged::LeastBuffer::for_changes(recipe.config, recipe.store.page_bytes), "--buffer");
+  recipe.store.buffer_bytes =
+      paged::build_buffer_bytes(recipe, rows.count, {arguments.access.buffer, "--buffer"});
   return recipe;
 }
 
@@ -88,7 +91,8 @@ void report(const HnswBuildArguments& arguments, paged::PagedHnsw& hnsw,
     facts["layout_seconds"] = stats.layout_seconds;
     facts["partition_nodes"] = arguments.partition_nodes;
     facts["partitions"] = stats.partitions;
-    facts["buffer"] = arguments.access.buffer;
+    facts["buffer"] =
+        arguments.access.buffer.empty() ? paged::kUsualBuffer : arguments.access.buffer;
     facts["inserts"] =
         measure::work_json(stats.inserts, stats.insert_store, description.page_bytes);
     facts["amplification"] = amplification;
@@ -153,8 +157,16 @@ void add_graph_options(Command& command, HnswBuildArguments& a) {
                   "filled in the order of rows")
       .show_default();
   command
-      .add_option("--insert-share", a.insert_share,
-                  "Share of the partitions that get a page of their own for what is inserted")
+      .add_option(
+          "--insert-share", a.insert_share,
+          "Share of the partitions that have a page of their own for what is inserted, from\n"
+          "the beginning; it follows the inserts")
+      .show_default();
+  command
+      .add_option(
+          "--insert-pages", a.insert_pages,
+          "Most of these pages that inserts bring about, as a share of the pages of vectors;\n"
+          "0%: --insert-share does not change")
       .show_default();
 }
 
@@ -168,17 +180,17 @@ void register_build_hnsw_command(Command& build_command) {
   add_input_options(command, a.input);
   command.add_option("--out", a.out, "Folder to make").required();
   add_graph_options(command, a);
-  command
-      .add_option("--buffer", a.access.buffer,
-                  "Bytes of pages kept in memory while rows are inserted on pages, as a share of\n"
-                  "what the graph will take (25%) or as a size (512MiB)")
-      .show_default();
+  command.add_option(
+      "--buffer", a.access.buffer,
+      "Bytes of pages kept in memory while rows are inserted on pages, as a share of\n"
+      "what the graph will take or as a size (512MiB) [25%, and room for the inserts in\n"
+      "flight]");
   add_crew_options(command, a.access);
   command
       .add_option("--build-threads", a.build_threads,
-                  "Of the build in memory; 0: one per processor")
+                  "Threads of the build in memory; 0: one per processor")
       .show_default();
-  command.add_option("--seed", a.config.seed, "Of the vertices' levels").show_default();
+  command.add_option("--seed", a.config.seed, "Seed of the vertices' levels").show_default();
   command.add_flag("--overwrite", a.overwrite, "Replace a graph that is already there");
   command.add_flag("--quiet", a.quiet, "No progress");
   command.add_flag("--json", a.json, "Report as one JSON object");

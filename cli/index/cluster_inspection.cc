@@ -50,16 +50,17 @@ class ClusterInspection final : public Inspection {
         report_(layout::cluster_report(manifest_, index.load_cluster_locator({}))) {}
 
   std::string build_words() const override {
-    const layout::ClusterPart& part = manifest_.cluster();
-    const layout::ClusterBuildParameters& build = part.build;
+    const layout::ClusterDescription& description = manifest_.cluster();
+    const layout::ClusterBuildParameters& build = description.build;
     return fmt::format(
         "{} clusters, heads {}, replicas {}, closure {} (ratio {:g}, factor {:g}), balance {:g}, "
         "sample {}, seed {}{}",
-        grouped(part.geometry.clusters), to_string(build.heads), build.replicas,
+        grouped(description.geometry.clusters), to_string(build.heads), build.replicas,
         to_string(build.closure), build.closure_ratio, build.rng_factor, build.balance,
         grouped(build.sample), build.seed,
-        part.geometry.has_codes() ? fmt::format(", codes of {} bits", part.geometry.code_bits)
-                                  : "");
+        description.geometry.has_codes()
+            ? fmt::format(", codes of {} bits", description.geometry.code_bits)
+            : "");
   }
   void print() const override {
     const std::string why = indexing::steering_words(manifest_, kCodeBitsOption);
@@ -88,8 +89,8 @@ class ClusterInspection final : public Inspection {
 
 }  // namespace
 
-std::unique_ptr<Inspection> inspect_part(const layout::IndexDirectory& index,
-                                         const layout::ClusterPart&, unsigned) {
+std::unique_ptr<Inspection> inspect_kind(const layout::IndexDirectory& index,
+                                         const layout::ClusterDescription&, unsigned) {
   return std::make_unique<ClusterInspection>(index);
 }
 

@@ -78,9 +78,7 @@ void convert(const ConvertArguments& arguments) {
 void register_convert_command(Command& tool) {
   Command command = tool.add_command("convert", "Write an index's graph in another layout");
   auto arguments = std::make_shared<ConvertArguments>();
-  command
-      .add_option("--index", arguments->index, "Graph index to read: csr, packed, inline or padded")
-      .required();
+  command.add_option("--index", arguments->index, "Graph index to read, in any layout").required();
   command.add_option("--out", arguments->out, "Index directory to make").required();
   command.add_option("--layout", arguments->layout, "csr, packed, inline or padded").required();
   add_code_bits_option(command, arguments->code_bits);
@@ -94,7 +92,8 @@ void register_convert_command(Command& tool) {
       "The same vectors and the same edges, so that layouts and widths of codes can be compared\n"
       "without another build. Memory needed: the records, the vectors and the graph, and for "
       "inline\n"
-      "every vector as floats.\n"
+      "every vector as floats. Slotted pages that hold codes are read only with\n"
+      "the vectors beside them.\n"
       "Example:\n  farvec convert --index sift1m.index --layout inline --out sift1m.inline");
   command.callback([arguments] { convert(*arguments); });
 }

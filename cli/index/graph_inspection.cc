@@ -127,9 +127,10 @@ void GraphInspection::add_json(nlohmann::ordered_json& json) const {
   }
 }
 
-std::unique_ptr<Inspection> inspect_part(const layout::IndexDirectory& index,
-                                         const layout::GraphPart& part, unsigned threads) {
-  if (part.slotted) return inspect_pages(index, threads);
+std::unique_ptr<Inspection> inspect_kind(const layout::IndexDirectory& index,
+                                         const layout::GraphDescription& description,
+                                         unsigned threads) {
+  if (description.slotted) return inspect_pages(index, threads);
   return std::make_unique<GraphInspection>(index, layout::degree_report(index));
 }
 

@@ -24,6 +24,7 @@ Json check_json(const HnswCheckReport& report) {
           {"marked", report.marked},
           {"edges", report.edges},
           {"edges_to_marked", report.edges_to_marked},
+          {"lost", report.lost},
           {"id_map_entries", report.id_map_entries},
           {"free_list_pages", report.free_list_pages},
           {"layers", report.layers},
@@ -36,7 +37,7 @@ void print_graph(const std::string& path, const HnswDescription& graph) {
     return grouped(graph.state.pages[static_cast<std::size_t>(kind)]);
   };
   print_line("index", path);
-  print_line("kind", fmt::format("HNSW graph on pages, format version {}", layout::kHnswVersion));
+  print_line("kind", fmt::format("HNSW graph on pages, format version {}", graph.format_version));
   print_line("vectors", fmt::format("{} x {} {}, metric {}; {} marked as deleted",
                                     grouped(graph.state.vertices), graph.config.dimension,
                                     to_string(graph.config.type), to_string(graph.config.metric),
@@ -50,6 +51,11 @@ void print_graph(const std::string& path, const HnswDescription& graph) {
                          grouped(graph.pages), graph.page_bytes, grouped(graph.bytes()),
                          pages(layout::HnswPageKind::vertices), pages(layout::HnswPageKind::id_map),
                          pages(layout::HnswPageKind::partitions)));
+  if (graph.state.partitions == layout::kNoPage || graph.format_version == 1) return;
+  print_line("insert pages",
+             fmt::format("{} partitions have one; inserts bring them about up to "
+                         "{:.4g}% of the pages of vectors",
+                         grouped(graph.state.insert_pages), graph.config.most_insert_pages / 1e4));
 }
 
 void print_check(const HnswCheckReport& report) {
@@ -61,6 +67,12 @@ void print_check(const HnswCheckReport& report) {
   print_line("layers", layers + " vertices, from the lowest");
   print_line("edges", fmt::format("{}, {} of them to marked vertices", grouped(report.edges),
                                   grouped(report.edges_to_marked)));
+  if (report.lost > 0) {
+    print_line("lost",
+               fmt::format("{} vertices to which no edge of the lowest layer leads: searches "
+                           "hardly find them until a vacuum links them again",
+                           grouped(report.lost)));
+  }
   if (report.ok()) fmt::print("\nverified: every page, edge, id and count agrees\n");
 }
 

@@ -61,7 +61,7 @@ void print_identity(const layout::IndexDirectory& index, const Inspection& own) 
                                  m.has_record_checksums() ? ", record checksums" : ""));
   print_line("vectors", fmt::format("{} x {} {} (from {}){}, metric {}", grouped(m.count),
                                     m.dimension, to_string(m.stored_type), to_string(m.source_type),
-                                    m.normalised ? ", normalised" : "", to_string(m.metric)));
+                                    m.normalised() ? ", normalised" : "", to_string(m.metric)));
   print_line("data set", fmt::format("{} ({}), {} bytes, xxh3 {:016x} of {} rows", m.dataset.name,
                                      m.dataset.file, grouped(m.dataset_bytes()), m.dataset.xxh3,
                                      grouped(m.dataset.rows_hashed)));
@@ -109,9 +109,9 @@ void inspect(const InspectArguments& arguments) {
   }
   const auto index = layout::IndexDirectory::open(arguments.directory);
   if (arguments.verify) index.verify({.threads = arguments.threads, .quiet = arguments.quiet});
-  const std::unique_ptr<Inspection> own =
-      std::visit([&](const auto& part) { return inspect_part(index, part, arguments.threads); },
-                 index.manifest().part);
+  const std::unique_ptr<Inspection> own = std::visit(
+      [&](const auto& description) { return inspect_kind(index, description, arguments.threads); },
+      index.manifest().description);
   if (arguments.json) return print_json(index, *own, arguments.verify);
   print(index, *own);
   if (arguments.verify) fmt::print("\nverified: every checksum matches\n");
@@ -134,7 +134,7 @@ void register_inspect_command(Command& tool) {
       "graph\n"
       "is shown alone, for its codes are in its records. Strays are members that a cluster has by\n"
       "their address.\n"
-      "Of an HNSW graph on pages --verify reads every page and looks whether every edge, id and\n"
+      "On an HNSW graph on pages --verify reads every page and looks whether every edge, id and\n"
       "count agrees with the others.\n"
       "Example:\n  farvec inspect sift1m.index --verify");
   command.callback([arguments] { inspect(*arguments); });

@@ -25,12 +25,14 @@ class Inspection {
   virtual void add_json(nlohmann::ordered_json& json) const = 0;
 };
 
-/// Reads what it needs from the index. `part` is the part of the index's own manifest. Throws
-/// Error.
-std::unique_ptr<Inspection> inspect_part(const layout::IndexDirectory& index,
-                                         const layout::GraphPart& part, unsigned threads);
-std::unique_ptr<Inspection> inspect_part(const layout::IndexDirectory& index,
-                                         const layout::ClusterPart& part, unsigned threads);
+/// Reads what it needs from the index. `description` is the one in the index's own
+/// manifest. Throws Error.
+std::unique_ptr<Inspection> inspect_kind(const layout::IndexDirectory& index,
+                                         const layout::GraphDescription& description,
+                                         unsigned threads);
+std::unique_ptr<Inspection> inspect_kind(const layout::IndexDirectory& index,
+                                         const layout::ClusterDescription& description,
+                                         unsigned threads);
 
 /// Shows what every graph has: its entry, what the layouts cost, and its degrees.
 class GraphInspection : public Inspection {

@@ -73,7 +73,7 @@ void register_probe_counts_command(Command& tool) {
   command.add_option("--out", arguments->out, "File for `farvec regroup --frequencies`").required();
   command.add_option(
       "--segment", arguments->segment,
-      "Of a collection of clusters: the segment's number, as `farvec collection inspect` says it");
+      "Number of a segment, for a collection of clusters, as `farvec collection inspect` says it");
   command.add_flag("--json", arguments->json, "Report as one JSON object");
   rpc::add_tls_flags(command, arguments->tls);
   command.footer(

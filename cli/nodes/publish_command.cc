@@ -121,7 +121,7 @@ void register_publish_command(Command& tool) {
   command.footer(
       "A compute node opens the new index beside the old one, gives it all later queries, and "
       "lets\n"
-      "the old one go; the memory node frees that when nobody reads it any more. When a node "
+      "the old one go; the memory node frees that when no reader is left. When a node "
       "cannot\n"
       "load the index, what it serves stays. Memory needed on each node: both indexes.\n"
       "Example:\n"

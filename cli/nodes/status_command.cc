@@ -43,10 +43,10 @@ void register_status_command(Command& tool) {
   command.add_option("address", arguments->address, "HOST:PORT or unix:/path of either").required();
   command
       .add_option("--timeout-seconds", arguments->timeout_seconds,
-                  "For the whole answer; a port that nobody listens on is told at once")
+                  "Time for the whole answer; a port without a listener is told at once")
       .range(0.001, 3600.0)
       .show_default();
-  command.add_flag("--json", arguments->json, "As one JSON object");
+  command.add_flag("--json", arguments->json, "Report as one JSON object");
   rpc::add_tls_flags(command, arguments->tls);
   command.footer(
       "Exit status: 0 when it serves, 3 when it answers and does not, 1 when it does not answer.\n"

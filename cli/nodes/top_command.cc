@@ -175,7 +175,7 @@ void register_top_command(Command& tool) {
   command.add_option("--every", arguments->every_s, "Seconds from one look to the next")
       .range(0.1, 3600.0)
       .show_default();
-  command.add_option("--rounds", arguments->rounds, "End after so many; 0: with Ctrl-C")
+  command.add_option("--rounds", arguments->rounds, "Looks before it ends; 0: until Ctrl-C")
       .show_default();
   command.add_option("--timeout-seconds", arguments->timeout_s, "For one node's answer")
       .range(0.001, 3600.0)

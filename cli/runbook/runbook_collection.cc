@@ -23,6 +23,9 @@ collection::CollectionAccess access_of(const RunbookOptions& run,
   access.segments.shape.k = run.k;
   access.segments.shape.list = std::max(run.list, run.k);
   access.segments.shape.probe = options.probe;
+  if (options.shape.options.in_pages()) {
+    search::set_shared_pools(access.segments.shape, {.memory_budget = options.memory_budget});
+  }
   access.link = true;
   return access;
 }

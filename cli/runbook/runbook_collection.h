@@ -15,7 +15,8 @@ namespace farvec::cli {
 
 struct RunbookCollectionOptions {
   layout::CollectionManifest shape;
-  std::string tier = "dram";  ///< tier of the segments' records
+  std::string tier;           ///< tier of the segments' records; empty: the usual one
+  std::string memory_budget;  ///< for pools of slotted pages; empty: they hold all records
   std::uint32_t probe = 16;   ///< clusters that searches probe, where segments are clusters
 };
 

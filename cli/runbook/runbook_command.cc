@@ -1,10 +1,12 @@
 // The command `farvec runbook` runs a streaming runbook on an index that changes.
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,17 +14,19 @@
 #include "base/error.h"
 #include "base/option_rules.h"
 #include "base/quantity.h"
+#include "base/stored_form.h"
 #include "cli/collection/collection_options.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/runbook/runbook_collection.h"
 #include "cli/runbook/runbook_hnsw.h"
+#include "cli/runbook/runbook_node.h"
 #include "dataset/vector_set.h"
-#include "distance/distance.h"
 #include "graph/usual_degree.h"
 #include "measure/report/json_text.h"
 #include "measure/report/measurement.h"
 #include "measure/runbook/runbook_report.h"
+#include "rpc/tls_flags.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::cli {
@@ -36,10 +40,11 @@ struct RunbookArguments {
   std::string metric;
   std::string truth;
   std::string json;
-  std::string buffer = "25%";
+  std::string buffer;  ///< empty: paged::kUsualBuffer
   std::string vacuum_share = "10%";
   std::uint64_t page_bytes = 8192;
   std::string kind = "hnsw";
+  client::NodeAccess node;  ///< without an address: the index is made in a folder
   RunbookOptions run;
   RunbookHnswOptions hnsw;
   RunbookCollectionOptions collection;
@@ -76,16 +81,21 @@ RunbookHnswOptions hnsw_options(const RunbookArguments& arguments, const VectorV
   RunbookHnswOptions options = arguments.hnsw;
   options.config.dimension = data.dimension;
   options.config.metric = parse_metric(arguments.metric);
-  options.config.type = distance::stored_type(options.config.metric, data.type);
+  options.config.type = stored_type(options.config.metric, data.type);
   options.page_bytes = static_cast<std::uint32_t>(arguments.page_bytes);
   options.vacuum_share = parse_share(arguments.vacuum_share, "--vacuum-share");
   const layout::HnswShape shape{options.page_bytes, data.dimension, options.config.type,
                                 options.config.m, 0};
+  const std::uint64_t operations =
+      std::uint64_t{arguments.run.access.threads} * arguments.run.access.slots;
   options.buffer_bytes = paged::buffer_bytes(
       arguments.buffer, most_live * shape.vertex_bytes(0),
-      paged::LeastBuffer::for_changes(options.config, options.page_bytes), "--buffer");
+      paged::BufferNeeds::for_changes(options.config, options.page_bytes, operations), "--buffer");
   return options;
 }
+
+/// The word for segments that are graphs in slotted pages.
+constexpr const char* kPages = "slotted";
 
 RunbookCollectionOptions collection_options(const RunbookArguments& arguments,
                                             const VectorView& data) {
@@ -94,42 +104,81 @@ RunbookCollectionOptions collection_options(const RunbookArguments& arguments,
   options.shape.source_type = data.type;
   options.shape.dimension = data.dimension;
   layout::CollectionOptions& segments = options.shape.options;
-  segments.kind = layout::parse_segment_kind(arguments.segments);
+  const bool pages = arguments.segments == kPages;
+  segments.kind = pages ? layout::IndexKind::graph : layout::parse_segment_kind(arguments.segments);
+  if (pages) segments.layout = layout::LayoutKind::slotted;
+  if (options.tier.empty()) options.tier = collection::usual_tier(segments);
   if (segments.kind == layout::IndexKind::graph) {
     segments.degree = arguments.degree.value_or(graph::usual_degree(options.shape.metric));
   }
   return options;
 }
 
+RunbookNodeOptions node_options(const RunbookArguments& arguments) {
+  return {.node = arguments.node,
+          .metric = parse_metric(arguments.metric),
+          .probe = arguments.collection.probe,
+          .vacuum_share = parse_share(arguments.vacuum_share, "--vacuum-share")};
+}
+
 std::unique_ptr<measure::RunbookIndex> make_index(const RunbookArguments& arguments,
                                                   const VectorView& data, std::uint64_t most_live) {
+  if (!arguments.node.address.empty()) {
+    return std::make_unique<RunbookNode>(arguments.run, node_options(arguments));
+  }
   if (arguments.kind == "hnsw") {
     return std::make_unique<RunbookHnsw>(arguments.run, hnsw_options(arguments, data, most_live));
   }
   return std::make_unique<RunbookCollection>(arguments.run, collection_options(arguments, data));
 }
 
+// What says which index is made, by the kind that takes it.
+constexpr std::array kHnswOptions{"--m",     "--ef-construction", "--page-bytes",  "--buffer",
+                                  "--order", "--search",          "--min-complete"};
+constexpr std::array kCollectionOptions{"--memtable-rows", "--merge-fanout", "--segments",
+                                        "--rebuild-every", "--tier"};
+constexpr std::array kGraphSegmentOptions{"--degree", "--build-list", "--alpha", "--code-bits"};
+constexpr std::array kPageSegmentOptions{"--memory-budget"};
+
+/// Adds a rule for each of the options.
+void add_rules(std::span<const char* const> options, bool fit, const std::string& where,
+               std::vector<OptionRule>& rules) {
+  for (const char* const option : options) rules.push_back({option, fit, where});
+}
+
+/// Where a node has the index, only the searches are this command's.
+void check_node_options(const Command& command) {
+  const std::string where = "--index; the node of --connect has chosen it";
+  constexpr std::array kEveryKind{"--kind", "--durability", "--threads", "--keep"};
+  std::vector<OptionRule> rules;
+  add_rules(kEveryKind, false, where, rules);
+  add_rules(kHnswOptions, false, where, rules);
+  add_rules(kCollectionOptions, false, where, rules);
+  add_rules(kGraphSegmentOptions, false, where, rules);
+  add_rules(kPageSegmentOptions, false, where, rules);
+  add_rules(kClusterSegmentOptions, false, where, rules);
+  refuse_unused(command, rules);
+}
+
 /// Refuses options that would be ignored.
 void check_options(const Command& command, const RunbookArguments& arguments) {
+  if (arguments.run.folder.empty() == arguments.node.address.empty()) {
+    throw Error("give either --index DIR or --connect ADDRESS");
+  }
+  if (!arguments.node.address.empty()) return check_node_options(command);
+  rpc::refuse_tls_flags(command, "compute nodes; this is --index");
   const bool hnsw = arguments.kind == "hnsw";
-  std::vector<OptionRule> rules;
-  for (const char* option : {"--m", "--ef-construction", "--page-bytes", "--buffer", "--order",
-                             "--vacuum-share", "--search", "--min-complete"}) {
-    rules.push_back({option, hnsw, "--kind hnsw"});
-  }
-  for (const char* option :
-       {"--memtable-rows", "--merge-fanout", "--segments", "--rebuild-every", "--tier"}) {
-    rules.push_back({option, !hnsw, "--kind collection"});
-  }
   const bool clusters = !hnsw && arguments.segments == "cluster";
-  rules.push_back({"--list", !clusters, "graphs; --segments is cluster"});
-  for (const char* option : {"--degree", "--build-list", "--alpha", "--code-bits"}) {
-    rules.push_back({option, !hnsw && !clusters, "--kind collection --segments graph"});
-  }
-  rules.push_back({"--probe", clusters, "--kind collection --segments cluster"});
-  for (const char* option : kClusterSegmentOptions) {
-    rules.push_back({option, clusters, "--kind collection --segments cluster"});
-  }
+  const bool pages = !hnsw && arguments.segments == kPages;
+  const std::string of_clusters = "--kind collection --segments cluster";
+  std::vector<OptionRule> rules{{"--vacuum-share", hnsw, "--kind hnsw"},
+                                {"--list", !clusters, "graphs; --segments is cluster"},
+                                {"--probe", clusters, of_clusters}};
+  add_rules(kHnswOptions, hnsw, "--kind hnsw", rules);
+  add_rules(kCollectionOptions, !hnsw, "--kind collection", rules);
+  add_rules(kGraphSegmentOptions, !hnsw && !clusters, "--kind collection --segments graph", rules);
+  add_rules(kPageSegmentOptions, pages, "--kind collection --segments slotted", rules);
+  add_rules(kClusterSegmentOptions, clusters, of_clusters, rules);
   refuse_unused(command, rules);
 }
 
@@ -160,7 +209,8 @@ void run(const Command& command, const RunbookArguments& arguments) {
   }
   const std::uint64_t most_live = measure::check_runbook(runbook, data.count(), arguments.run.k);
   measure::JsonLines lines(arguments.json);
-  const IndexFolder folder(arguments.run.folder, arguments.keep);
+  std::optional<IndexFolder> folder;
+  if (!arguments.run.folder.empty()) folder.emplace(arguments.run.folder, arguments.keep);
   const InterruptGuard watch;
   const auto index = make_index(arguments, data.view(), most_live);
   const measure::TruthInput input{.data = data.view(),
@@ -197,11 +247,11 @@ void add_graph_options(Command& command, RunbookArguments& a) {
   command.add_option("--page-bytes", a.page_bytes, "4KiB, 8KiB, 16KiB or 32KiB")
       .size()
       .show_default();
-  command
-      .add_option("--buffer", a.buffer,
-                  "Bytes of pages kept in memory, as a share of what the most vectors that are\n"
-                  "there at a time take (25%) or as a size (512MiB)")
-      .show_default();
+  command.add_option(
+      "--buffer", a.buffer,
+      "Bytes of pages kept in memory, as a share of what the most vectors that are\n"
+      "there at a time take or as a size (512MiB) [25%, and room for the changes in\n"
+      "flight]");
   command.add_option("--durability", a.run.access.durability, "commit, interval:MS or none")
       .show_default();
   command
@@ -220,8 +270,9 @@ void add_collection_options(Command& command, RunbookArguments& arguments) {
   RunbookCollectionOptions& a = arguments.collection;
   layout::CollectionOptions& options = a.shape.options;
   command
-      .add_option("--segments", arguments.segments, "collection: what they are, graph or cluster")
-      .one_of({"graph", "cluster"})
+      .add_option("--segments", arguments.segments,
+                  "collection: what they are, graph, slotted (a graph in pages) or cluster")
+      .one_of({"graph", kPages, "cluster"})
       .show_default();
   command.add_option("--probe", a.probe, "collection of clusters: how many a search probes")
       .positive()
@@ -255,11 +306,13 @@ void add_collection_options(Command& command, RunbookArguments& arguments) {
                   "collection: bits per dimension of the codes; 0: no codes, but the vectors\n"
                   "themselves [as the rows need]")
       .range(0u, 8u);
-  command
-      .add_option(
-          "--tier", a.tier,
-          "collection: where the segments' records lie: " + tiers::tier_usage(tiers::TierUse::here))
-      .show_default();
+  command.add_option("--tier", a.tier,
+                     "collection: where the segments' records lie: " +
+                         tiers::tier_usage(tiers::TierUse::here) + " [dram; of slotted pages ssd]");
+  command.add_option(
+      "--memory-budget", a.memory_budget,
+      "collection of slotted pages: bytes, like 64MB, that the pools of all segments\n"
+      "share with their maps, buffers and searches [all records fit]");
 }
 
 }  // namespace
@@ -275,7 +328,13 @@ void register_runbook_command(Command& tool) {
   command.add_option("--data", a.data, "Vectors; rows are ids").required();
   command.add_option("--queries", a.queries, "Searched at every search step").required();
   command.add_option("--metric", a.metric, "l2, ip or cosine").required();
-  command.add_option("--index", a.run.folder, "Folder of the index that is made").required();
+  command.add_option("--index", a.run.folder, "Folder of the index that is made");
+  command.add_option(
+      "--connect", a.node.address,
+      "HOST:PORT or unix:PATH of a compute node that serves an empty collection or\n"
+      "an empty graph on pages, in place of --index: --slots calls of one query are\n"
+      "under way at once, and --list and --probe go with each");
+  rpc::add_tls_flags(command, a.node.tls);
   command
       .add_option("--kind", a.kind,
                   "hnsw (a graph on pages of an SSD) or collection (segments on any tier)")

@@ -7,6 +7,8 @@
 #include "indexing/order/insertion_order.h"
 #include "indexing/source.h"
 #include "measure/sweep/pages/hnsw_report.h"
+#include "measure/sweep/pages/page_access.h"
+#include "search/core/batch_search.h"
 #include "wal/durability_option.h"
 
 namespace farvec::cli {
@@ -28,7 +30,8 @@ RunbookHnsw::RunbookHnsw(const RunbookOptions& run, const RunbookHnswOptions& op
     : run_(run),
       options_(options),
       hnsw_(paged::PagedHnsw::create(store_options(run, options), options.config, {})),
-      changing_(*hnsw_, crew_options(run.access), indexing::parse_order(options.order)) {}
+      changing_(*hnsw_, crew_options(run.access), indexing::parse_order(options.order)),
+      cores_(measure::make_cores(*hnsw_, run.access)) {}
 
 void RunbookHnsw::settle() {
   const layout::HnswState state = hnsw_->describe().state;
@@ -40,13 +43,12 @@ void RunbookHnsw::search(const VectorView& queries, dataset::GroundTruth& result
                          std::vector<float>& latency_us) {
   const dataset::VectorSet stored =
       indexing::stored_copy(queries, options_.config.metric, resolve_threads(0));
-  paged::HnswAnswers answers{.k = results.k,
-                             .list = std::max(run_.list, results.k),
-                             .ids = results.ids,
-                             .distances = results.distances,
-                             .latency_us = {}};
-  paged::HnswCrew(*hnsw_, crew_options(run_.access)).search(stored.view(), answers);
-  latency_us.insert(latency_us.end(), answers.latency_us.begin(), answers.latency_us.end());
+  const search::GraphChoice choice{.list = std::max(run_.list, results.k)};
+  const search::BatchParameters batch{
+      .search = search::searchable(search::SearchParameters::make(results.k, choice)),
+      .stop = interrupted};
+  const search::BatchOutcome outcome = search::run_batch(cores_, stored.view(), batch, results);
+  latency_us.insert(latency_us.end(), outcome.latency_us.begin(), outcome.latency_us.end());
 }
 
 measure::DiskBytes RunbookHnsw::disk_bytes() const {

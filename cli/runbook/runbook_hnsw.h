@@ -7,7 +7,7 @@
 
 #include "cli/runbook/runbook_options.h"
 #include "measure/runbook/runbook_index.h"
-#include "ssd_baseline/paged/change/changing_hnsw.h"
+#include "ssd_baseline/paged/cores/changing_hnsw.h"
 #include "ssd_baseline/paged/graph/paged_hnsw.h"
 
 namespace farvec::cli {
@@ -39,6 +39,7 @@ class RunbookHnsw final : public measure::RunbookIndex {
   const RunbookHnswOptions options_;
   const std::unique_ptr<paged::PagedHnsw> hnsw_;
   paged::ChangingHnsw changing_;
+  std::vector<std::unique_ptr<search::SearchCore>> cores_;
 };
 
 }  // namespace farvec::cli

@@ -46,14 +46,18 @@ measure::SweepFiles files_of(const SweepArguments& arguments) {
 
 void refuse_tier_options(const Command& command) {
   std::vector<OptionRule> rules;
+  OptionRule rule{"", false, "indexes that are no HNSW graph on pages"};
   for (const char* option :
        {"--width", "--probe", "--prune-ratio", "--dedup", "--merge-gap", "--tier", "--cache-bytes",
         "--memory-budget", "--pass-ms", "--line-ns"}) {
-    rules.push_back({option, false, "indexes that are no HNSW graph on pages"});
+    rule.option = option;
+    rules.push_back(rule);
   }
+  rule.where = "slotted pages (`build graph --layout slotted`)";
   for (const char* option : search::kPageOptions) {
     if (std::string_view(option) == "--search") continue;
-    rules.push_back({option, false, "slotted pages (`build graph --layout slotted`)"});
+    rule.option = option;
+    rules.push_back(rule);
   }
   refuse_unused(command, rules);
 }

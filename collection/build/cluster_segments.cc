@@ -1,11 +1,12 @@
-#include "collection/build/cluster_segments.h"
-
+// This file makes segments that are clusters.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "cluster/clustering.h"
+#include "collection/build/segment_maker.h"
+#include "collection/segment/segment_folder.h"
 #include "dataset/vector_set.h"
 #include "indexing/cluster_merge_recipe.h"
 #include "indexing/cluster_recipe.h"
@@ -43,7 +44,7 @@ std::shared_ptr<Segment> write_clusters(const indexing::BuiltClusters& built,
 
 /// Returns the probes of the segment that this process and those that follow have counted.
 std::vector<std::uint64_t> probes_of(const Segment& segment, const SegmentRecipe& recipe) {
-  search::ProbeTally probes = segment.probes().value();
+  search::ProbeTally probes = segment.records().probes().value();
   if (recipe.followers != nullptr) {
     recipe.followers->add_probes(segment.number(), probes,
                                  [&recipe] { return recipe.watch->interrupted(); });
@@ -58,16 +59,19 @@ std::vector<std::uint64_t> halved(std::vector<std::uint64_t> probes) {
 }
 
 indexing::StoredClusters read_cluster_segment(const Segment& segment, const SegmentRecipe& recipe) {
-  return indexing::read_clusters(segment.directory(), load_options(recipe));
+  return indexing::read_clusters(segment.folder().directory(), load_options(recipe));
 }
-
-}  // namespace
 
 std::shared_ptr<Segment> build_cluster_segment(indexing::Source source,
                                                std::span<const std::uint64_t> ids,
                                                const SegmentRecipe& recipe) {
   const cluster::ClusteringOptions options = clustering_options(source.rows.count, recipe);
   return write_clusters(indexing::build_clusters(std::move(source), options), ids, recipe);
+}
+
+std::shared_ptr<Segment> build_from_memtable(indexing::Source source, const FrozenRows& frozen,
+                                             const SegmentRecipe& recipe) {
+  return build_cluster_segment(std::move(source), frozen.ids, recipe);
 }
 
 std::shared_ptr<Segment> merge_cluster_segments(std::span<const View::Bulk* const> segments,
@@ -87,8 +91,14 @@ std::shared_ptr<Segment> merge_cluster_segments(std::span<const View::Bulk* cons
   recipe.watch->linked(ids.size());
   const std::vector<std::uint64_t> probes = halved(merged.probes);
   auto segment = write_clusters(std::move(merged).built(recipe.threads), ids, recipe);
-  segment->take_probes(probes);
+  segment->records().take_probes(probes);
   return segment;
 }
+
+}  // namespace
+
+const SegmentMaker kClusterMaker{.from_rows = build_cluster_segment,
+                                 .from_memtable = build_from_memtable,
+                                 .from_segments = merge_cluster_segments};
 
 }  // namespace farvec::collection

@@ -1,10 +1,13 @@
-#include "collection/build/graph_segments.h"
-
+// This file makes segments that are graphs, in records or in slotted pages.
 #include <utility>
 
+#include "collection/build/page_recipe.h"
+#include "collection/build/segment_maker.h"
+#include "collection/segment/segment_folder.h"
 #include "dataset/vector_set.h"
 #include "indexing/graph_recipe.h"
 #include "indexing/merge_recipe.h"
+#include "indexing/slotted_recipe.h"
 #include "indexing/stored_graph.h"
 
 namespace farvec::collection {
@@ -23,12 +26,20 @@ graph::VamanaOptions vamana_options(const SegmentRecipe& recipe) {
   return vamana;
 }
 
+bool in_pages(const SegmentRecipe& recipe) {
+  return recipe.manifest->options.in_pages();
+}
+
 std::shared_ptr<Segment> write_graph(const indexing::BuiltGraph& built,
                                      std::span<const std::uint64_t> ids,
                                      const SegmentRecipe& recipe) {
   const layout::CollectionOptions& options = recipe.manifest->options;
   return write_segment(
       [&](const layout::WriteOptions& write) {
+        if (in_pages(recipe)) {
+          indexing::write_slotted(recipe.folder, built, page_recipe(*recipe.manifest), write);
+          return;
+        }
         indexing::write_graph(
             recipe.folder, built,
             {.layout = options.layout, .code_bits = options.code_bits, .record_checksum = false},
@@ -38,15 +49,19 @@ std::shared_ptr<Segment> write_graph(const indexing::BuiltGraph& built,
 }
 
 indexing::StoredGraph read_graph_segment(const Segment& segment, const SegmentRecipe& recipe) {
-  return indexing::read_graph(segment.directory(), load_options(recipe));
+  return indexing::read_graph(segment.folder().directory(), load_options(recipe));
 }
-
-}  // namespace
 
 std::shared_ptr<Segment> build_graph_segment(indexing::Source source,
                                              std::span<const std::uint64_t> ids,
                                              const SegmentRecipe& recipe) {
-  return write_graph(indexing::build_graph(std::move(source), vamana_options(recipe)), ids, recipe);
+  const graph::VamanaOptions options = vamana_options(recipe);
+  if (!in_pages(recipe)) {
+    return write_graph(indexing::build_graph(std::move(source), options), ids, recipe);
+  }
+  return write_graph(
+      indexing::build_slotted_graph(std::move(source), page_recipe(*recipe.manifest), options), ids,
+      recipe);
 }
 
 std::shared_ptr<Segment> adopt_memtable(indexing::Source source, const FrozenRows& frozen,
@@ -71,5 +86,11 @@ std::shared_ptr<Segment> merge_graph_segments(std::span<const View::Bulk* const>
       indexing::merge_graph(std::move(stored), std::move(changes), vamana_options(recipe));
   return write_graph(std::move(merged).built(), ids, recipe);
 }
+
+}  // namespace
+
+const SegmentMaker kGraphMaker{.from_rows = build_graph_segment,
+                               .from_memtable = adopt_memtable,
+                               .from_segments = merge_graph_segments};
 
 }  // namespace farvec::collection

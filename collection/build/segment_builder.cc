@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "collection/build/cluster_segments.h"
-#include "collection/build/graph_segments.h"
+#include "collection/build/segment_maker.h"
 #include "collection/build/segment_writer.h"
 #include "dataset/vector_set.h"
 #include "indexing/source.h"
@@ -16,16 +15,14 @@
 namespace farvec::collection {
 namespace {
 
-using layout::IndexKind;
-
 /// It is called before the work, because a segment that no memory node takes would be made for
 /// nothing.
 void require_place(const SegmentRecipe& recipe) {
-  if (recipe.access.publisher != nullptr) recipe.access.publisher->require_node();
+  if (recipe.publisher != nullptr) recipe.publisher->require_node();
 }
 
-IndexKind kind_of(const SegmentRecipe& recipe) {
-  return recipe.manifest->options.kind;
+const SegmentMaker& maker_for(const SegmentRecipe& recipe) {
+  return maker_of(recipe.manifest->options);
 }
 
 /// Returns the rows of a part that are not out of it.
@@ -56,13 +53,7 @@ std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const s
       indexing::describe_source({recipe.name, recipe.name}, rows, manifest.metric);
   const dataset::VectorSet stored = indexing::stored_copy(rows, manifest.metric, recipe.threads);
   indexing::Source source{std::move(description), stored.view()};
-  switch (kind_of(recipe)) {
-    case IndexKind::graph:
-      break;
-    case IndexKind::cluster:
-      return build_cluster_segment(std::move(source), ids, recipe);
-  }
-  return build_graph_segment(std::move(source), ids, recipe);
+  return maker_for(recipe).from_rows(std::move(source), ids, recipe);
 }
 
 Replacement build_segment(const ViewPointer& part, Memtable& memtable,
@@ -85,14 +76,8 @@ Replacement build_segment(const ViewPointer& part, Memtable& memtable,
       indexing::describe_source({recipe.name, recipe.name}, rows.view(), manifest.metric),
       rows.view()};
   source.manifest.source_type = manifest.source_type;
-  switch (kind_of(recipe)) {
-    case IndexKind::graph:
-      result.segment = adopt_memtable(std::move(source), {memtable, *fresh.out, ids}, recipe);
-      break;
-    case IndexKind::cluster:
-      result.segment = build_cluster_segment(std::move(source), ids, recipe);
-      break;
-  }
+  result.segment =
+      maker_for(recipe).from_memtable(std::move(source), {memtable, *fresh.out, ids}, recipe);
   return result;
 }
 
@@ -104,19 +89,12 @@ Replacement merge_segments(const ViewPointer& part, const SegmentRecipe& recipe)
   for (const View::Bulk* bulk : bulks) {
     const Segment& segment = *bulk->segment;
     result.parts.push_back(live_rows(&segment, segment.rows(), *bulk->out));
-    for (const NodeId row : result.parts.back().rows) ids.push_back(segment.id(row));
+    for (const NodeId row : result.parts.back().rows) ids.push_back(segment.ids().of(row));
   }
   if (ids.empty()) return result;
   require_place(recipe);
   recipe.watch->enter(BuildPhase::reading);
-  switch (kind_of(recipe)) {
-    case IndexKind::graph:
-      result.segment = merge_graph_segments(bulks, ids, recipe);
-      break;
-    case IndexKind::cluster:
-      result.segment = merge_cluster_segments(bulks, ids, recipe);
-      break;
-  }
+  result.segment = maker_for(recipe).from_segments(bulks, ids, recipe);
   return result;
 }
 

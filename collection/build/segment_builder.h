@@ -9,6 +9,8 @@
 #include "collection/build/build_watch.h"
 #include "collection/nodes/probing_nodes.h"
 #include "collection/segment/segment.h"
+#include "collection/segment/segment_access.h"
+#include "collection/segment/segment_publisher.h"
 #include "collection/state/contents.h"
 #include "collection/state/view.h"
 #include "layout/collection/collection_manifest.h"
@@ -22,6 +24,7 @@ struct SegmentRecipe {
   std::string name;                            ///< the collection's name, for the index's manifest
   const layout::CollectionManifest* manifest;  ///< types and options; not null
   SegmentAccess access;
+  SegmentPublisher* publisher = nullptr;  ///< null: segments are on a tier of this process
   /// The nodes whose probes count too when clusters are merged; null: there are none.
   std::shared_ptr<const ProbingNodes> followers;
   unsigned threads = 1;
@@ -30,9 +33,9 @@ struct SegmentRecipe {
   BuildWatch* watch = nullptr;
 };
 
-/// Makes a segment of rows of the source type, as a graph built from nothing. It is durable and
-/// published when this returns, and is removed with its last holder unless Segment::keep() is
-/// called. Throws Error; then there is no folder.
+/// Makes a segment of rows of the source type from nothing. It is durable and published when this
+/// returns, and its files stay until the caller discards it (Manifests). Throws Error; then there
+/// is no folder.
 std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const std::uint64_t> ids,
                                        const SegmentRecipe& recipe);
 

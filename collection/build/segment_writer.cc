@@ -2,26 +2,29 @@
 
 #include <cstring>
 
+#include "collection/segment/segment_folder.h"
 #include "layout/collection/segment_ids.h"
 #include "layout/index/index_removal.h"
 
 namespace farvec::collection {
 namespace {
 
-/// Removes a folder whose segment was not finished.
-class UnfinishedFolder {
+/// Removes the folder of a segment that was not finished, which nodes are not to have either.
+class Unfinished {
  public:
-  explicit UnfinishedFolder(const std::filesystem::path& folder) : folder_(folder) {}
-  ~UnfinishedFolder() {
+  explicit Unfinished(const SegmentRecipe& recipe) : recipe_(recipe) {}
+  ~Unfinished() {
+    if (finished_) return;
+    if (recipe_.publisher != nullptr) recipe_.publisher->forget(recipe_.number);
     // When it cannot be removed, the next open() of the collection removes it.
-    if (!finished_) layout::remove_index_with_warning(folder_);
+    layout::remove_index_with_warning(recipe_.folder);
   }
-  UnfinishedFolder(const UnfinishedFolder&) = delete;
-  UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
   void finish() { finished_ = true; }
 
  private:
-  const std::filesystem::path folder_;
+  const SegmentRecipe& recipe_;
   bool finished_ = false;
 };
 
@@ -31,7 +34,7 @@ std::shared_ptr<Segment> write_segment(const WriteIndex& write_index,
                                        std::span<const std::uint64_t> ids,
                                        const SegmentRecipe& recipe) {
   BuildWatch* const watch = recipe.watch;
-  UnfinishedFolder unfinished(recipe.folder);
+  Unfinished unfinished(recipe);
   watch->enter(BuildPhase::writing);
   write_index({.overwrite = false,
                .threads = recipe.threads,
@@ -40,9 +43,11 @@ std::shared_ptr<Segment> write_segment(const WriteIndex& write_index,
                .interrupted = [watch] { return watch->interrupted(); }});
   const layout::SegmentEntry entry{.number = recipe.number, .rows = ids.size()};
   layout::write_segment_ids(recipe.folder / layout::kSegmentIdsFile, entry, ids);
-  auto segment = std::make_shared<Segment>(recipe.folder, entry, recipe.access);
-  segment->drop();  // until a manifest is going to name it
-  segment->publish();
+  std::shared_ptr<Segment> segment = open_segment(recipe.folder, entry, recipe.access);
+  if (recipe.publisher != nullptr) {
+    recipe.publisher->want(*segment);
+    recipe.publisher->publish(recipe.number);
+  }
   unfinished.finish();
   return segment;
 }

@@ -19,7 +19,7 @@ namespace farvec::collection {
 
 struct MemtableOptions {
   Metric metric = Metric::l2;
-  ElementType type = ElementType::f32;  ///< the stored type, see distance::stored_type()
+  ElementType type = ElementType::f32;  ///< see stored_type() (base/stored_form.h)
   std::uint32_t dimension = 0;
   std::uint32_t capacity = 0;  ///< rows, at least 1
   MemtableGraphOptions graph;

@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/unreachable_error.h"
 #include "wal/log_reader.h"
+#include "wal/log_segment_files.h"
+#include "wal/log_segment_list.h"
 #include "wal/region_source.h"
-#include "wal/segment_files.h"
-#include "wal/segment_list.h"
 
 namespace farvec::collection {
 namespace {
@@ -82,7 +82,7 @@ std::optional<std::uint32_t> last_epoch(const layout::CollectionManifest& manife
 /// Removes the folder's part of the log, and nothing else. The log is on the nodes already.
 void remove_log(const std::filesystem::path& folder) {
   try {
-    wal::remove_segments(folder);
+    wal::remove_log_segments(folder);
   } catch (const std::exception& error) {
     spdlog::warn("'{}' is not needed any more: {}", folder.string(), error.what());
   }

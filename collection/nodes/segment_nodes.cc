@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "tiers/attach/copy_nodes.h"
 
 namespace farvec::collection {
 namespace {
@@ -44,13 +45,12 @@ tiers::AttachOptions SegmentNodes::attach_options(std::size_t node,
 
 std::shared_ptr<tiers::NodeSet> SegmentNodes::attach(const layout::SegmentKey& key,
                                                      const layout::Manifest& manifest) const {
-  tiers::NodeSetOptions set;
+  tiers::CopyNodesOptions set;
   for (const std::size_t node : homes(key.number)) set.addresses.push_back(options_.nodes[node]);
   set.attach = options_.attach;
   set.attach.segment = key;
   set.placed = options_.placed;
-  set.copies_of = std::make_shared<const layout::Manifest>(manifest);
-  return std::make_shared<tiers::NodeSet>(std::move(set));
+  return std::make_shared<tiers::CopyNodes>(manifest, std::move(set));
 }
 
 }  // namespace farvec::collection

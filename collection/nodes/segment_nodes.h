@@ -10,6 +10,7 @@
 #include "layout/index/manifest.h"
 #include "tiers/attach/attach_options.h"
 #include "tiers/attach/node_set.h"
+#include "tiers/attach/placed_endpoint.h"
 
 namespace farvec::collection {
 

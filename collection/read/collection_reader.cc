@@ -52,6 +52,9 @@ CollectionReader::CollectionReader(CollectionSource& source, const SegmentAccess
   std::uint64_t accepted = 0;
   for (;;) {
     manifest_ = source.manifest();
+    if (manifest_.options.in_pages() && reading.records == Reading::Records::load) {
+      require_tier_of_pages(access);
+    }
     contents_ = std::make_unique<Contents>(memtable_options(manifest_));
     try {
       std::vector<View::Bulk> segments =
@@ -59,7 +62,8 @@ CollectionReader::CollectionReader(CollectionSource& source, const SegmentAccess
       // They are loaded before the log, which takes longest: a writer may remove their files at any
       // moment.
       for (const View::Bulk& bulk : segments) {
-        if (reading.records == Reading::Records::load) bulk.segment->load(reading.on_chunk);
+        if (reading.records == Reading::Records::load)
+          bulk.segment->records().load(reading.on_chunk);
       }
       contents_->begin(std::move(segments), manifest_.last_version);
       log_.emplace(manifest_, source.log(reading.log_nodes.get()), reading.tail, accepted);

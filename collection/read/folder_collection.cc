@@ -3,7 +3,7 @@
 #include "base/unreachable_error.h"
 #include "collection/nodes/log_place.h"
 #include "collection/read/collection_source.h"
-#include "collection/state/segment_files.h"
+#include "collection/state/collection_files.h"
 
 namespace farvec::collection {
 namespace {
@@ -27,7 +27,7 @@ class FolderCollection final : public CollectionSource {
           "there",
           name_);
     }
-    return SegmentFiles(folder_, manifest_).open(segments, known);
+    return CollectionFiles(folder_, manifest_).open(segments, known);
   }
   std::shared_ptr<wal::LogSource> log(const LogNodes* nodes) override {
     return log_source(folder_, manifest_, nodes);

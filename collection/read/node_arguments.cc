@@ -32,8 +32,8 @@ void add_copies_options(Command& command, NodeArguments& nodes) {
   command
       .add_option("--log-copies", nodes.log_copies,
                   "Memory nodes that have a change when it is acknowledged; writing goes on while "
-                  "so many are left, and the collection opens when all but this number less one "
-                  "are there (default: more than half)")
+                  "this number is left, and the collection opens when all but this number less "
+                  "one are there (default: more than half)")
       .range(std::uint16_t{1}, std::uint16_t{64});
   command
       .add_option("--segment-copies", nodes.segment_copies,

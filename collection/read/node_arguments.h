@@ -12,7 +12,7 @@
 #include "collection/nodes/log_nodes.h"
 #include "collection/nodes/segment_nodes.h"
 #include "collection/read/collection_source.h"
-#include "collection/segment/segment.h"
+#include "collection/segment/segment_access.h"
 #include "tiers/attach/attach_options.h"
 
 namespace farvec::collection {

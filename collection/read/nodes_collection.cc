@@ -11,6 +11,7 @@
 #include "base/unreachable_error.h"
 #include "collection/nodes/log_place.h"
 #include "collection/read/collection_source.h"
+#include "collection/segment/segment_on_nodes.h"
 #include "layout/collection/catalogue.h"
 #include "tiers/attach/held_file.h"
 #include "tiers/attach/segment_host.h"
@@ -152,7 +153,7 @@ std::vector<View::Bulk> NodesCollection::open(const SegmentAccess& access, const
     const layout::SegmentEntry& entry = catalogue_->manifest.segments[i];
     std::shared_ptr<Segment> segment = find_segment(known, entry.number);
     if (segment == nullptr) {
-      segment = std::make_shared<Segment>(entry, catalogue_->segments[i], segments, on_chunk);
+      segment = fetch_segment(entry, catalogue_->segments[i], segments, on_chunk);
     }
     parts.push_back(
         {std::move(segment), std::make_shared<const RowSet>(catalogue_->segments[i].out)});

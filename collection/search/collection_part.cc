@@ -8,12 +8,14 @@
 #include <span>
 #include <utility>
 
+#include "base/check.h"
 #include "collection/search/search_legs.h"
 #include "search/core/core_loop.h"
 
 namespace farvec::collection {
 
-using search::SearchTask;
+using search::SearchAnswer;
+using search::SearchRequest;
 
 namespace {
 
@@ -114,7 +116,9 @@ CollectionPart::Bound* CollectionPart::bound_to(const std::shared_ptr<Segment>& 
   const auto known = bound_.find(segment->number());
   if (known != bound_.end()) return &known->second;
   try {
-    Bound bound{segment, segment->make_part(scheduler_), &segment->index()};
+    Bound bound{segment, segment->records().make_part(scheduler_), &segment->records().index()};
+    FARVEC_CHECK(bound.part->slots() >= slots(), "segments have {} slots, this core {}",
+                 bound.part->slots(), slots());
     return &bound_.emplace(segment->number(), std::move(bound)).first->second;
   } catch (const std::exception& error) {
     if (unopened_ != error.what()) {
@@ -132,8 +136,8 @@ void CollectionPart::release(const Slot& slot) {
 }
 
 /// Plans what each leg is asked for at first.
-Status CollectionPart::plan(const View& view, const SearchTask& task, Slot& slot) const {
-  const layout::IndexKind kind = search::kind_of(task.parameters.choice());
+Status CollectionPart::plan(const View& view, const SearchRequest& request, Slot& slot) const {
+  const layout::IndexKind kind = search::kind_of(request.parameters.choice());
   for (const Leg& leg : slot.legs_used()) {
     if (leg.segment == nullptr || leg.segment->manifest().kind() == kind) continue;
     return kind == layout::IndexKind::cluster ? kSegmentsAreGraphs : kSegmentsAreClusters;
@@ -142,58 +146,63 @@ Status CollectionPart::plan(const View& view, const SearchTask& task, Slot& slot
     case layout::IndexKind::graph:
       break;
     case layout::IndexKind::cluster:
-      return plan_probes(task, slot);
+      return plan_probes(request, slot);
   }
-  return plan_lists(view, task, slot);
+  return plan_lists(view, request, slot);
 }
 
 /// Gives each leg a list as long as its share of the rows lets expect.
-Status CollectionPart::plan_lists(const View& view, const SearchTask& task, Slot& slot) const {
+Status CollectionPart::plan_lists(const View& view, const SearchRequest& request,
+                                  Slot& slot) const {
   const auto all = static_cast<double>(view.live());
-  search::GraphChoice choice = task.parameters.graph();
+  search::GraphChoice choice = request.parameters.graph();
   for (Leg& leg : slot.legs_used()) {
     const double share = static_cast<double>(leg.live) / all;
-    choice.list = first_list(task.parameters.graph().list, share);
-    if (Status status = leg.ask(task, choice); !status.ok()) return status;
+    choice.list = first_list(request.parameters.graph().list, share);
+    if (Status status = leg.ask(request, choice); !status.ok()) return status;
   }
   return {};
 }
 
 /// Gives each segment its share of the clusters. Memtables, whose graphs have no clusters, are
 /// searched with a list that finds nearly all.
-Status CollectionPart::plan_probes(const SearchTask& task, Slot& slot) const {
+Status CollectionPart::plan_probes(const SearchRequest& request, Slot& slot) const {
   std::vector<ProbedSegment>& segments = slot.probes.segments;
   segments.clear();
   for (const Leg& leg : slot.legs_used()) {
     if (leg.segment != nullptr) segments.push_back({&leg.index->clusters()->centroids(), leg.live});
   }
-  search::ProbeChoice choice = task.parameters.probing();
-  share_probes(task.query, choice.clusters, slot.probes);
-  const search::GraphChoice fresh{.list = std::max(kMemtableList, 2 * task.parameters.k())};
+  search::ProbeChoice choice = request.parameters.probing();
+  share_probes(request.query, choice.clusters, slot.probes);
+  const search::GraphChoice fresh{.list = std::max(kMemtableList, 2 * request.parameters.k())};
   auto segment = segments.begin();
   for (Leg& leg : slot.legs_used()) {
     const bool is_segment = leg.segment != nullptr;
     if (is_segment) choice.clusters = (segment++)->clusters;
-    const Status status = is_segment ? leg.ask(task, choice) : leg.ask(task, fresh);
+    const Status status = is_segment ? leg.ask(request, choice) : leg.ask(request, fresh);
     if (!status.ok()) return status;
   }
   return {};
 }
 
-/// Runs all legs of a round. Those of segments except the first one run in fibers of their own, as
-/// long as there are some; this fiber runs the others while these wait for their records.
+/// Runs all legs of a round. Those of segments except the first one run in fibers of their own, up
+/// to kHelpers; this fiber runs the others while these wait for their records.
 void CollectionPart::run_round(std::uint32_t number) {
   Slot& slot = *slots_[number];
   Leg* own = nullptr;
+  std::uint32_t helpers = 0;
   for (Leg& leg : slot.legs_used()) {
     if (!leg.again || leg.segment == nullptr) continue;
-    leg.again = false;
     leg.slot = number;
+    // More helpers would take the fibers of searches that are still to begin.
+    if (own != nullptr && helpers == kHelpers) continue;
+    leg.again = false;
     leg.group = nullptr;
     if (own == nullptr) {
       own = &leg;
       continue;
     }
+    ++helpers;
     leg.group = &slot.group;
     slot.group.add();
     if (!scheduler_.spawn([leg = &leg] { leg->run(); }).ok()) leg.run();
@@ -210,16 +219,16 @@ void CollectionPart::run_round(std::uint32_t number) {
 }
 
 /// Merges the nearest k of what has been found so far, and notes from which leg each is.
-Status CollectionPart::merge(const SearchTask& task, Slot& slot) const {
+Status CollectionPart::merge(const SearchRequest& request, Slot& slot) const {
   slot.found.clear();
   for (Leg& leg : slot.legs_used()) {
-    if (!leg.task.status.ok()) return leg.task.status;
+    if (!leg.answer.status.ok()) return leg.answer.status;
     leg.results = 0;
-    for (std::uint32_t r = 0; r < leg.task.found; ++r) {
-      slot.found.push_back({leg.distances[r], leg.id(leg.ids[r]), &leg});
+    for (std::uint32_t r = 0; r < leg.answer.found; ++r) {
+      slot.found.push_back({leg.distances[r], leg.id(static_cast<NodeId>(leg.ids[r])), &leg});
     }
   }
-  slot.kept = std::min<std::size_t>(task.parameters.k(), slot.found.size());
+  slot.kept = std::min<std::size_t>(request.parameters.k(), slot.found.size());
   std::partial_sort(slot.found.begin(), slot.found.begin() + static_cast<std::ptrdiff_t>(slot.kept),
                     slot.found.end());
   for (std::size_t i = 0; i < slot.kept; ++i) ++slot.found[i].leg->results;
@@ -228,71 +237,65 @@ Status CollectionPart::merge(const SearchTask& task, Slot& slot) const {
 
 /// Gives legs that have found more of the results than their list was meant for a longer one.
 /// Returns whether there are any.
-Result<bool> CollectionPart::plan_again(const SearchTask& task, Slot& slot) const {
+Result<bool> CollectionPart::plan_again(const SearchRequest& request, Slot& slot) const {
   bool any = false;
   // Which clusters are near was known before any was read.
-  if (!std::holds_alternative<search::GraphChoice>(task.parameters.choice())) return any;
-  search::GraphChoice choice = task.parameters.graph();
+  if (!std::holds_alternative<search::GraphChoice>(request.parameters.choice())) return any;
+  search::GraphChoice choice = request.parameters.graph();
   const std::uint32_t list = choice.list;
   for (Leg& leg : slot.legs_used()) {
-    choice.list = deserved_list(list, leg.results, task.parameters.k());
+    choice.list = deserved_list(list, leg.results, request.parameters.k());
     if (static_cast<double>(choice.list) <= kSlack * leg.list()) continue;
-    if (Status status = leg.ask(task, choice); !status.ok()) return status;
+    if (Status status = leg.ask(request, choice); !status.ok()) return status;
     any = true;
   }
   return any;
 }
 
-Status CollectionPart::answer(const Slot& slot, SearchTask& task) const {
-  task.counts = {};
+void CollectionPart::fill(const Slot& slot, SearchAnswer& answer) {
+  answer.counts = {};
   double all = 0;
   double lost = 0;
   for (const Leg& leg : slot.legs_used()) {
-    task.counts += leg.counts;
+    answer.counts += leg.counts;
     all += static_cast<double>(leg.live);
     lost += static_cast<double>(leg.live) * (1 - leg.coverage);
   }
-  task.coverage = all > 0 ? 1 - lost / all : 1;
+  answer.coverage = all > 0 ? 1 - lost / all : 1;
   for (std::size_t i = 0; i < slot.kept; ++i) {
-    const std::uint64_t id = slot.found[i].id;
-    task.distances[i] = slot.found[i].distance;
-    if (task.user_ids != nullptr) {
-      task.user_ids[i] = id;
-    } else if (id < kInvalidNode) {
-      task.ids[i] = static_cast<NodeId>(id);
-    } else {
-      return {StatusCode::invalid_argument, "an id has more than 32 bits: ask for ids of 64"};
-    }
+    answer.ids[i] = slot.found[i].id;
+    answer.distances[i] = slot.found[i].distance;
   }
-  task.found = static_cast<std::uint32_t>(slot.kept);
-  return {};
+  answer.found = static_cast<std::uint32_t>(slot.kept);
 }
 
-Status CollectionPart::search_view(const View& view, std::uint32_t number, SearchTask& task) {
+Status CollectionPart::search_view(const View& view, std::uint32_t number,
+                                   const SearchRequest& request) {
   Slot& slot = *slots_[number];
-  if (Status status = plan(view, task, slot); !status.ok()) return status;
+  if (Status status = plan(view, request, slot); !status.ok()) return status;
   run_round(number);
-  if (Status status = merge(task, slot); !status.ok()) return status;
-  const Result<bool> again = plan_again(task, slot);
+  if (Status status = merge(request, slot); !status.ok()) return status;
+  const Result<bool> again = plan_again(request, slot);
   if (!again.ok()) return again.status();
-  if (again.value()) {
-    run_round(number);
-    if (Status status = merge(task, slot); !status.ok()) return status;
-  }
-  return answer(slot, task);
+  if (!again.value()) return {};
+  run_round(number);
+  return merge(request, slot);
 }
 
-Status CollectionPart::search(std::uint32_t number, SearchTask& task) {
+Status CollectionPart::search(std::uint32_t number, const SearchRequest& request,
+                              SearchAnswer& answer) {
   Slot& slot = *slots_[number];
-  task.found = 0;
-  task.coverage = 1;
+  answer.found = 0;
+  answer.counts = {};
+  answer.coverage = 1;
   slot.used = 0;
   ViewPointer view;
   Status status;
   try {
     view = views_();
     status = bind(*view, slot);
-    if (status.ok()) status = search_view(*view, number, task);
+    if (status.ok()) status = search_view(*view, number, request);
+    if (status.ok()) fill(slot, answer);
   } catch (const std::exception& error) {
     status = failed_search(error);
   }
@@ -305,7 +308,11 @@ bool CollectionPart::poll() {
   bool any = false;
   if (const Ticks now = now_ticks(); now >= look_at_) {
     look_at_ = now + us_to_ticks(kLookUs);
-    if (!bound_.empty()) let_go(*views_());
+    if (!bound_.empty()) {
+      let_go(*views_());
+      // One budget is for all segments.
+      if (!bound_.empty()) bound_.begin()->second.segment->records().settle_pools();
+    }
   }
   for (auto& [number, bound] : bound_) any = poll(number, bound) || any;
   return any;
@@ -335,7 +342,7 @@ search::CoreStatistics CollectionPart::statistics() const {
 
 std::unique_ptr<search::SearchCore> make_collection_core(ViewSource views, std::uint32_t slots) {
   return std::make_unique<search::CoreLoop>(
-      search::CoreFibers{slots, slots * CollectionPart::kMostLegs},
+      search::CoreFibers{slots, slots * CollectionPart::kHelpers},
       [&](coroutines::Scheduler& scheduler) {
         return std::make_unique<CollectionPart>(std::move(views), slots, scheduler);
       });

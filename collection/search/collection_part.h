@@ -21,18 +21,20 @@ using ViewSource = std::function<ViewPointer()>;
 
 /// Every search runs on its view to the end, whatever changes meanwhile. Each segment is searched
 /// by a fiber of its own, and the memtables are searched while these wait for their records.
-/// SearchTask::user_ids are filled in, or else ids, with invalid_argument for one that has more
-/// than 32 bits. More results than the collection has live vectors may be asked for.
+/// More results than the collection has live vectors may be asked for.
 class CollectionPart final : public search::CorePart {
  public:
   /// Segments that are searched at once; further ones wait for these.
   static constexpr std::uint32_t kMostLegs = 8;
+  /// Fibers that a search spawns at most, beside its own.
+  static constexpr std::uint32_t kHelpers = kMostLegs - 1;
 
   CollectionPart(ViewSource views, std::uint32_t slots, coroutines::Scheduler& scheduler);
   ~CollectionPart() override;
 
   std::uint32_t slots() const override { return static_cast<std::uint32_t>(slots_.size()); }
-  Status search(std::uint32_t slot, search::SearchTask& task) override;
+  Status search(std::uint32_t slot, const search::SearchRequest& request,
+                search::SearchAnswer& answer) override;
   bool poll() override;
   search::CoreStatistics statistics() const override;
 
@@ -53,14 +55,14 @@ class CollectionPart final : public search::CorePart {
   bool poll(std::uint64_t number, Bound& bound);
   Bound* bound_to(const std::shared_ptr<Segment>& segment);
   void release(const Slot& slot);
-  Status search_view(const View& view, std::uint32_t slot, search::SearchTask& task);
-  Status plan(const View& view, const search::SearchTask& task, Slot& slot) const;
-  Status plan_lists(const View& view, const search::SearchTask& task, Slot& slot) const;
-  Status plan_probes(const search::SearchTask& task, Slot& slot) const;
+  Status search_view(const View& view, std::uint32_t slot, const search::SearchRequest& request);
+  Status plan(const View& view, const search::SearchRequest& request, Slot& slot) const;
+  Status plan_lists(const View& view, const search::SearchRequest& request, Slot& slot) const;
+  Status plan_probes(const search::SearchRequest& request, Slot& slot) const;
   void run_round(std::uint32_t slot);
-  Status merge(const search::SearchTask& task, Slot& slot) const;
-  Result<bool> plan_again(const search::SearchTask& task, Slot& slot) const;
-  Status answer(const Slot& slot, search::SearchTask& task) const;
+  Status merge(const search::SearchRequest& request, Slot& slot) const;
+  Result<bool> plan_again(const search::SearchRequest& request, Slot& slot) const;
+  static void fill(const Slot& slot, search::SearchAnswer& answer);
 
   const ViewSource views_;
   coroutines::Scheduler& scheduler_;

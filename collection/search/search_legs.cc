@@ -4,8 +4,6 @@
 
 namespace farvec::collection {
 
-using search::SearchTask;
-
 Status failed_search(const std::exception& error) {
   spdlog::error("a search of a collection has failed: {}", error.what());
   return {StatusCode::internal, "the search failed: the node's log has the reason"};
@@ -13,7 +11,7 @@ Status failed_search(const std::exception& error) {
 
 Status CollectionPart::Leg::search() {
   try {
-    if (segment != nullptr) return part->search(slot, task);
+    if (segment != nullptr) return part->search(slot, request, answer);
     search_memtable();
     return {};
   } catch (const std::exception& error) {
@@ -23,21 +21,21 @@ Status CollectionPart::Leg::search() {
 
 /// It does not suspend, because the memtables of a slot share the scratch.
 void CollectionPart::Leg::search_memtable() {
-  const auto nearest = fresh->memtable->search({.vector = task.query,
-                                                .k = task.parameters.k(),
+  const auto nearest = fresh->memtable->search({.vector = request.query,
+                                                .k = request.parameters.k(),
                                                 .list = list(),
                                                 .count = fresh->count,
                                                 .out = *fresh->out},
                                                *memtable);
-  task.found = static_cast<std::uint32_t>(nearest.size());
-  for (std::uint32_t i = 0; i < task.found; ++i) {
+  answer.found = static_cast<std::uint32_t>(nearest.size());
+  for (std::uint32_t i = 0; i < answer.found; ++i) {
     ids[i] = nearest[i].id;
     distances[i] = nearest[i].distance;
   }
-  task.counts.distances = memtable->counts.distances;
+  answer.counts.distances = memtable->counts.distances;
 }
 
-Status CollectionPart::Leg::ask(const SearchTask& whole, search::SearchChoice choice) {
+Status CollectionPart::Leg::ask(const search::SearchRequest& whole, search::SearchChoice choice) {
   const std::uint32_t rows = segment != nullptr ? segment->rows() : fresh->count;
   const std::uint32_t k = std::min(whole.parameters.k(), rows);
   if (auto* graph = std::get_if<search::GraphChoice>(&choice))
@@ -46,16 +44,12 @@ Status CollectionPart::Leg::ask(const SearchTask& whole, search::SearchChoice ch
   if (!parameters.ok()) return parameters.status();
   ids.resize(std::max<std::size_t>(ids.size(), k));
   distances.resize(ids.size());
-  task = SearchTask{};
-  task.query = whole.query;
-  task.parameters = parameters.value();
-  task.deadline = whole.deadline;
-  task.partial = whole.partial;
-  task.count_lines = whole.count_lines;
-  task.out = out;
-  task.started = whole.started;
-  task.ids = ids.data();
-  task.distances = distances.data();
+  request = whole;
+  request.parameters = parameters.value();
+  request.out = out;
+  answer = {};
+  answer.ids = ids.data();
+  answer.distances = distances.data();
   again = true;
   return {};
 }

@@ -29,26 +29,27 @@ struct CollectionPart::Leg {
   const search::SearchIndex* index = nullptr;  ///< for a segment
   std::uint32_t slot = 0;
   coroutines::WaitGroup* group = nullptr;  ///< null: its caller runs it and does not wait
-  search::SearchTask task;
-  search::QueryCounts counts;  ///< those of all its rounds
-  double coverage = 1;         ///< the least of all its rounds
-  std::vector<NodeId> ids;
+  search::SearchRequest request;
+  search::SearchAnswer answer;
+  search::QueryCounts counts;      ///< those of all its rounds
+  double coverage = 1;             ///< the least of all its rounds
+  std::vector<std::uint64_t> ids;  ///< numbers of rows
   std::vector<float> distances;
   std::uint32_t results = 0;  ///< how many of the search's results it has found
   bool again = false;         ///< whether it runs in the next round
 
-  std::uint32_t list() const { return task.parameters.graph().list; }
+  std::uint32_t list() const { return request.parameters.graph().list; }
   /// Asks the leg for as many results as the whole search wants, or for all rows if these are
   /// fewer. The choice's list is raised to that number.
-  Status ask(const search::SearchTask& whole, search::SearchChoice choice);
+  Status ask(const search::SearchRequest& whole, search::SearchChoice choice);
   std::uint64_t id(NodeId row) const {
-    return segment != nullptr ? segment->id(row) : fresh->memtable->id(row);
+    return segment != nullptr ? segment->ids().of(row) : fresh->memtable->id(row);
   }
   /// Never throws, because a fiber that waits for it would wait for ever.
   void run() {
-    task.status = search();
-    counts += task.counts;
-    coverage = std::min(coverage, task.coverage);
+    answer.status = search();
+    counts += answer.counts;
+    coverage = std::min(coverage, answer.coverage);
     if (group != nullptr) group->done();
   }
   Status search();

@@ -7,9 +7,9 @@
 
 namespace farvec::collection {
 
-CheckedRecords::CheckedRecords(const layout::IndexDirectory& directory)
-    : entry_(directory.manifest().region(layout::kRecordsRegion)),
-      file_(directory.region_path(layout::kRecordsRegion).string()),
+CheckedRecords::CheckedRecords(const layout::IndexDirectory& directory, std::uint32_t region)
+    : entry_(directory.manifest().region(region)),
+      file_(directory.region_path(region).string()),
       checked_(entry_.checksums.size()) {}
 
 std::uint64_t CheckedRecords::bytes_of_chunk(std::uint64_t chunk) const {

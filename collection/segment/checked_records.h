@@ -20,8 +20,9 @@ namespace farvec::collection {
 /// Threads share it, except for load(). All functions throw Error naming the file.
 class CheckedRecords {
  public:
-  /// Opens the records of an index, whose directory is borrowed.
-  explicit CheckedRecords(const layout::IndexDirectory& directory);
+  /// Opens the records of an index, or another of its regions. The directory is borrowed.
+  explicit CheckedRecords(const layout::IndexDirectory& directory,
+                          std::uint32_t region = layout::kRecordsRegion);
 
   std::string path() const { return file_.path(); }
 

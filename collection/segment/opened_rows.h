@@ -22,8 +22,10 @@ class OpenedRows {
   virtual Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const = 0;
 };
 
-/// These borrow the directory, which is that of a graph in records or of clusters.
+/// These borrow the directory, which is that of a graph in records, of one in slotted pages, or of
+/// clusters.
 std::unique_ptr<OpenedRows> open_graph_rows(const layout::IndexDirectory& directory);
+std::unique_ptr<OpenedRows> open_page_rows(const layout::IndexDirectory& directory);
 std::unique_ptr<OpenedRows> open_cluster_rows(const layout::IndexDirectory& directory);
 
 Status rows_are_too_late();

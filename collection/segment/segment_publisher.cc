@@ -8,8 +8,11 @@
 #include <numeric>
 #include <utility>
 
+#include "base/check.h"
 #include "base/unreachable_error.h"
 #include "collection/memtable/yielding.h"
+#include "collection/segment/segment_folder.h"
+#include "layout/collection/segment_ids.h"
 
 namespace farvec::collection {
 namespace {
@@ -25,6 +28,18 @@ bool holds(const std::optional<tiers::SegmentHost::Held>& held, std::uint64_t nu
 }
 
 }  // namespace
+
+tiers::SegmentHost::SegmentPaths paths_of(const Segment& segment) {
+  const layout::Manifest& manifest = segment.manifest();
+  const std::filesystem::path folder = segment.folder().directory().path();
+  const layout::SegmentEntry entry{.number = segment.number(), .rows = segment.rows()};
+  return {.index = folder,
+          .index_bytes = manifest.node_bytes(0),
+          .ids = folder / layout::kSegmentIdsFile,
+          .ids_bytes = layout::segment_ids_bytes(entry),
+          .contents = {layout::manifest_checksum(layout::manifest_to_json(manifest)),
+                       layout::segment_ids_checksum(entry, segment.ids().all())}};
+}
 
 SegmentPublisher::SegmentPublisher(std::shared_ptr<const SegmentNodes> nodes,
                                    std::uint64_t collection)
@@ -53,13 +68,21 @@ void SegmentPublisher::stop() {
   for (const Node& node : hosts_) node.host->stop();
 }
 
-void SegmentPublisher::want(std::uint64_t number, const SegmentFiles& files) {
+void SegmentPublisher::want(const Segment& segment) {
   {
+    const tiers::SegmentHost::SegmentPaths paths = paths_of(segment);
     const std::lock_guard lock(mutex_);
-    wanted_[number] = files;
+    wanted_[segment.number()] = paths;
     changed_ = true;
   }
   wake_.notify_all();
+}
+
+tiers::SegmentHost::Contents SegmentPublisher::contents(std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = wanted_.find(number);
+  FARVEC_CHECK(found != wanted_.end(), "segment {} is not wanted", number);
+  return found->second.contents;
 }
 
 std::size_t SegmentPublisher::publish_catalogue(const tiers::SegmentHost::CatalogueFile& file) {
@@ -236,7 +259,8 @@ void SegmentPublisher::look_at(Node& node) const {
 }
 
 /// Returns how many nodes hold the segment. Where these are too few, it loads it first.
-std::size_t SegmentPublisher::spread(std::uint64_t number, const SegmentFiles& wanted) {
+std::size_t SegmentPublisher::spread(std::uint64_t number,
+                                     const tiers::SegmentHost::SegmentPaths& wanted) {
   const std::vector<std::size_t> homes = nodes_->homes(number);
   auto holders =
       static_cast<std::size_t>(std::count_if(homes.begin(), homes.end(), [&](std::size_t home) {

@@ -14,9 +14,14 @@
 #include <vector>
 
 #include "collection/nodes/segment_nodes.h"
+#include "collection/segment/segment.h"
 #include "tiers/attach/segment_host.h"
 
 namespace farvec::collection {
+
+/// Returns the files of a segment that was opened in its folder, and what nodes distinguish its
+/// bytes by, for which it reads all ids.
+tiers::SegmentHost::SegmentPaths paths_of(const Segment& segment);
 
 /// Looks at the nodes every second on a thread of its own. Segments that nodes do not hold (because
 /// they were started again, or away, or full) are loaded. Segments that are not wanted any more, or
@@ -31,9 +36,11 @@ class SegmentPublisher {
   /// Begins to look. What is to be on the nodes at first must have been wanted before. To be called
   /// once.
   void begin();
-  /// The segment in these files, which stay until forget(), is to be on the nodes.
-  using SegmentFiles = tiers::SegmentHost::SegmentFiles;
-  void want(std::uint64_t number, const SegmentFiles& files);
+  /// The segment, which was opened in its folder, is to be on the nodes. Its files stay until
+  /// forget().
+  void want(const Segment& segment);
+  /// Returns what nodes distinguish the bytes of a wanted segment by.
+  tiers::SegmentHost::Contents contents(std::uint64_t number) const;
   /// Returns when a wanted segment is on at least one node, and on as many as there are to be when
   /// none fails. Throws UnreachableError saying why each of its nodes has not taken it.
   void publish(std::uint64_t number);
@@ -59,7 +66,7 @@ class SegmentPublisher {
   void stop();
 
  private:
-  using WantedSegments = std::map<std::uint64_t, SegmentFiles>;
+  using WantedSegments = std::map<std::uint64_t, tiers::SegmentHost::SegmentPaths>;
   /// A Node is a memory node, and what it held at the last look; none: it did not answer.
   struct Node {
     std::unique_ptr<tiers::SegmentHost> host;
@@ -72,7 +79,7 @@ class SegmentPublisher {
   void look();
   std::string look_at_all();
   void look_at(Node& node) const;
-  std::size_t spread(std::uint64_t number, const SegmentFiles& wanted);
+  std::size_t spread(std::uint64_t number, const tiers::SegmentHost::SegmentPaths& wanted);
   std::size_t spread_catalogue();
   std::optional<tiers::SegmentHost::CatalogueFile> catalogue() const;
   void drop_others(Node& node, const WantedSegments& wanted);

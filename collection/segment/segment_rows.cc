@@ -15,6 +15,7 @@ constexpr auto kOpenLook = std::chrono::milliseconds(5);
 std::unique_ptr<OpenedRows> open_rows(const layout::IndexDirectory& directory) {
   switch (directory.manifest().kind()) {
     case layout::IndexKind::graph:
+      if (directory.manifest().is_slotted()) return open_page_rows(directory);
       break;
     case layout::IndexKind::cluster:
       return open_cluster_rows(directory);

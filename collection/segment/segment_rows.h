@@ -25,10 +25,10 @@ class SegmentRows {
   ~SegmentRows();
 
   /// Reads a row in stored form; `out` has the bytes of a row, and the row must exist. The first
-  /// call opens the file and reads the offsets of its records into DRAM; where rows are in an order
-  /// of their own (packed, clusters except decoupled ones), it reads all records to learn it.
-  /// deadline_exceeded: what was learned until then stays, and the next call goes on from there.
-  /// Throws Error naming the file.
+  /// call opens the file and reads where its records are into DRAM: offsets, or the page of each
+  /// record. Where rows are in an order of their own (packed, clusters except decoupled ones), it
+  /// reads all records to learn it. deadline_exceeded: what was learned until then stays, and the
+  /// next call goes on from there. Throws Error naming the file.
   Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const;
 
  private:

@@ -83,10 +83,6 @@ void Contents::begin(std::vector<View::Bulk> segments, std::uint64_t version) {
   view_.set(std::move(view));
 }
 
-std::uint32_t Contents::room() const {
-  return fresh_.empty() ? 0 : fresh_.back().memtable->capacity() - fresh_.back().memtable->size();
-}
-
 void Contents::rotate(wal::Position log_begin) {
   if (!fresh_.empty() && !holds_rows()) {
     fresh_.back().log_begin = log_begin;
@@ -108,36 +104,22 @@ std::optional<wal::Position> Contents::log_begin() const {
   return fresh_.front().log_begin;
 }
 
-std::size_t Contents::frozen() const {
-  return fresh_.empty() ? 0 : fresh_.size() - 1;
-}
-
-bool Contents::holds_rows() const {
-  return !fresh_.empty() && fresh_.back().memtable->size() > 0;
-}
-
-std::uint64_t Contents::unlinked() const {
-  std::uint64_t rows = 0;
-  for (const Fresh& fresh : fresh_) rows += fresh.memtable->unlinked();
-  return rows;
-}
-
 std::vector<std::shared_ptr<Memtable>> Contents::memtables() const {
   std::vector<std::shared_ptr<Memtable>> all;
   for (const Fresh& fresh : fresh_) all.push_back(fresh.memtable);
   return all;
 }
 
-std::optional<Contents::Place> Contents::find(const View& view, std::uint64_t id) const {
+std::optional<Contents::RowLocation> Contents::find(const View& view, std::uint64_t id) const {
   for (std::size_t i = fresh_.size(); i-- > 0;) {
     const auto found = fresh_[i].rows.find(id);
     if (found == fresh_[i].rows.end()) continue;
     if (view.memtables[i].out->contains(found->second)) continue;
-    return Place{true, i, found->second};
+    return RowLocation{true, i, found->second};
   }
   for (std::size_t i = view.segments.size(); i-- > 0;) {
-    const std::optional<NodeId> row = view.segments[i].segment->find(id);
-    if (row && !view.segments[i].out->contains(*row)) return Place{false, i, *row};
+    const std::optional<NodeId> row = view.segments[i].segment->ids().find(id);
+    if (row && !view.segments[i].out->contains(*row)) return RowLocation{false, i, *row};
   }
   return std::nullopt;
 }
@@ -151,9 +133,9 @@ std::uint64_t Contents::put_out(View& view, std::span<const std::uint64_t> ids) 
   std::vector<std::vector<NodeId>> bulk(view.segments.size());
   std::uint64_t found = 0;
   for (const std::uint64_t id : ids) {
-    const std::optional<Place> place = find(view, id);
-    if (!place) continue;
-    (place->fresh ? fresh : bulk)[place->part].push_back(place->row);
+    const std::optional<RowLocation> location = find(view, id);
+    if (!location) continue;
+    (location->fresh ? fresh : bulk)[location->part].push_back(location->row);
     ++found;
   }
   for (std::size_t i = 0; i < fresh.size(); ++i) {
@@ -192,9 +174,7 @@ std::uint64_t Contents::erase(std::span<const std::uint64_t> ids, std::uint64_t 
 
 std::uint64_t Contents::add(std::shared_ptr<Segment> segment, std::uint64_t version) {
   auto view = std::make_shared<View>(*current());
-  std::vector<std::uint64_t> ids(segment->rows());
-  for (NodeId row = 0; row < ids.size(); ++row) ids[row] = segment->id(row);
-  const std::uint64_t replaced = put_out(*view, ids);
+  const std::uint64_t replaced = put_out(*view, segment->ids().all());
   put_in(*view, {std::move(segment), no_rows()});
   view->version = version;
   view_.set(std::move(view));

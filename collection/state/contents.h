@@ -47,7 +47,9 @@ class Contents {
   ViewPointer current() const { return view_.get(); }
 
   /// The rows that the newest memtable still takes; 0: the next insert needs rotate() before.
-  std::uint32_t room() const;
+  std::uint32_t room() const {
+    return fresh_.empty() ? 0 : fresh_.back().memtable->capacity() - fresh_.back().memtable->size();
+  }
   /// Makes the newest memtable an empty one, whose rows will be in the log from `log_begin` on. It
   /// is a new one, and the former is frozen, unless the newest has no rows yet.
   void rotate(wal::Position log_begin);
@@ -55,10 +57,15 @@ class Contents {
   /// when no memtable holds a row.
   std::optional<wal::Position> log_begin() const;
   /// Returns the number of memtables that take no more rows.
-  std::size_t frozen() const;
-  bool holds_rows() const;  ///< whether the newest memtable has some
+  std::size_t frozen() const { return fresh_.empty() ? 0 : fresh_.size() - 1; }
+  /// Says whether the newest memtable has rows.
+  bool holds_rows() const { return !fresh_.empty() && fresh_.back().memtable->size() > 0; }
   /// The number of rows of all memtables that no graph has: searches compare with each.
-  std::uint64_t unlinked() const;
+  std::uint64_t unlinked() const {
+    std::uint64_t rows = 0;
+    for (const Fresh& fresh : fresh_) rows += fresh.memtable->unlinked();
+    return rows;
+  }
   /// Returns all memtables, the oldest first; for linking their rows.
   std::vector<std::shared_ptr<Memtable>> memtables() const;
 
@@ -70,14 +77,15 @@ class Contents {
   std::uint64_t erase(std::span<const std::uint64_t> ids, std::uint64_t version);
   bool holds(std::uint64_t id) const;
 
-  /// A Place is the place of an id in a view: part i of its memtables, or else of its segments.
-  struct Place {
+  /// A RowLocation says where an id is in a view: in part i of its memtables, or else of its
+  /// segments.
+  struct RowLocation {
     bool fresh = false;
     std::size_t part = 0;
     NodeId row = 0;
   };
   /// Finds an id in current(). It is for threads that take turns, as changes are.
-  std::optional<Place> find(std::uint64_t id) const { return find(*current(), id); }
+  std::optional<RowLocation> find(std::uint64_t id) const { return find(*current(), id); }
 
   /// Adds a segment: all its rows are in the view, in place of those that have their ids. Returns
   /// how many were replaced.
@@ -94,7 +102,7 @@ class Contents {
     wal::Position log_begin = 0;
     RowOfId rows;  ///< the newest row of every id
   };
-  std::optional<Place> find(const View& view, std::uint64_t id) const;
+  std::optional<RowLocation> find(const View& view, std::uint64_t id) const;
   std::uint64_t put_out(View& view, std::span<const std::uint64_t> ids) const;
 
   const MemtableOptions options_;

@@ -74,7 +74,7 @@ class Replay {
   void leave_out(const layout::RowChanges& changes, const FaultyRow& faulty, Contents& contents);
 
   const std::string log_;  ///< for messages
-  const layout::RowShape shape_;
+  const layout::StoredShape shape_;
   const Metric metric_;
   wal::LogReader reader_;
   const std::uint64_t accepted_;

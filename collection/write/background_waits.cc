@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "collection/write/collection.h"
+#include "collection/write/background.h"
 #include "collection/write/unlocked.h"
 
 namespace farvec::collection {
@@ -18,11 +18,11 @@ constexpr auto kInterruptionPause = std::chrono::milliseconds(20);
 
 /// Waits for done(). Returns false when `give_up` ended the wait. Throws Error when an attempt of
 /// one of the workers that begins from now on fails.
-bool Collection::wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
+bool Background::wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
                             const Interruption& give_up) {
   std::vector<std::pair<const BackgroundWorker*, std::uint64_t>> asked;
   for (BackgroundWorker* worker : workers) asked.emplace_back(worker, worker->ask());
-  work_.notify_all();
+  monitor_.work.notify_all();
   const auto failed = [&]() -> const BackgroundWorker* {
     for (const auto& [worker, attempt] : asked) {
       if (worker->failed_attempt >= attempt) return worker;
@@ -30,97 +30,94 @@ bool Collection::wait_until(Lock& lock, Workers workers, const std::function<boo
     return nullptr;
   };
   const auto over = [&] {
-    return done() || failed() != nullptr || stop_.load(std::memory_order_relaxed);
+    return done() || failed() != nullptr || monitor_.stop.load(std::memory_order_relaxed);
   };
-  if (!give_up) progress_.wait(lock, over);
+  if (!give_up) monitor_.progress.wait(lock, over);
   while (!over()) {
     const bool given_up = [&] {
       const Unlocked unlocked(lock);
       return give_up();
     }();
     if (given_up && !over()) return false;
-    progress_.wait_for(lock, kInterruptionPause, over);
+    monitor_.progress.wait_for(lock, kInterruptionPause, over);
   }
   if (done()) return true;
   const BackgroundWorker* const worker = failed();
-  throw Error("collection '{}': {}", folder_.string(),
+  throw Error("collection '{}': {}", opened_.folder.string(),
               worker != nullptr ? worker->failure : "it is being closed");
 }
 
-Receipt Collection::import(const VectorView& rows, std::span<const std::uint64_t> ids) {
+/// Makes the segment, and waits until no other import is under way.
+changes::Receipt Background::import(const VectorView& rows, std::span<const std::uint64_t> ids) {
   if (rows.count == 0) return {};
-  Lock lock(mutex_);
-  const SegmentRecipe recipe = recipe_of(next_segment_++, import_watch_, access_.build_threads);
-  lock.unlock();
-  std::shared_ptr<Segment> segment;
-  {
-    const WatchedBuild watched(import_watch_, 1, rows.count);
-    segment = build_segment(rows, ids, recipe);
-    load(segment.get(), import_watch_);
-  }
-  lock.lock();
-  wait_until(lock, {&builder_}, [this] { return !importing_; });
-  Receipt receipt;
-  receipt.done = rows.count;
-  importing_ = true;
-  imported_ = std::move(segment);
-  import_replaced_ = &receipt.replaced;
+  const std::shared_ptr<Import> import = begin_import(rows, ids);
+  Lock lock = writer_.lock();
+  wait_until(lock, {&builder_}, [this] { return import_ == nullptr; });
+  import_ = import;
+  writer_.pause();
+  const auto end = [this] {
+    import_ = nullptr;
+    writer_.resume();
+  };
   try {
-    wait_until(lock, {&builder_}, [this] { return imported_ == nullptr && is_saved(); });
+    wait_until(lock, {&builder_}, [&] { return import->is_in() && manifests_.is_saved(); });
   } catch (...) {
-    imported_ = nullptr;
-    importing_ = false;
-    progress_.notify_all();
+    end();
+    const bool is_in = import->is_in();
+    lock.unlock();
+    if (!is_in) manifests_.discard(import->give_back());
     throw;
   }
-  importing_ = false;
-  receipt.version = version_;
-  progress_.notify_all();
-  return receipt;
+  end();
+  return import->receipt();
 }
 
-bool Collection::flush(const Interruption& give_up) {
-  Lock lock(mutex_);
-  const auto may_freeze = [&] {
-    return !contents_.holds_rows() || contents_.frozen() < access_.most_frozen;
-  };
-  if (!wait_until(lock, {&builder_}, may_freeze, give_up)) return false;
-  if (contents_.holds_rows()) contents_.rotate(log_->end());
-  const std::vector<std::shared_ptr<Memtable>> all = contents_.memtables();
+std::shared_ptr<Import> Background::begin_import(const VectorView& rows,
+                                                 std::span<const std::uint64_t> ids) {
+  Lock lock = writer_.lock();
+  const SegmentRecipe recipe =
+      recipe_of(manifests_.take_number(), import_watch_, opened_.access.build_threads);
+  lock.unlock();
+  const WatchedBuild watched(import_watch_, 1, rows.count);
+  std::shared_ptr<Segment> segment = build_segment(rows, ids, recipe);
+  or_discard(segment, [&] { load(segment.get(), import_watch_); });
+  return std::make_shared<Import>(std::move(segment));
+}
+
+bool Background::flush(const Interruption& give_up) {
+  Lock lock = writer_.lock();
+  if (!wait_until(
+          lock, {&builder_}, [this] { return writer_.may_freeze(); }, give_up))
+    return false;
+  writer_.freeze();
+  const std::vector<std::shared_ptr<Memtable>> all = writer_.contents().memtables();
   const Memtable* const last = all.size() < 2 ? nullptr : all[all.size() - 2].get();
   const auto saved = [&] {
-    const auto& memtables = contents_.current()->memtables;
-    return is_saved() && std::none_of(memtables.begin(), memtables.end(), [&](const auto& fresh) {
-             return fresh.memtable.get() == last;
-           });
+    const auto& memtables = writer_.view()->memtables;
+    return manifests_.is_saved() &&
+           std::none_of(memtables.begin(), memtables.end(),
+                        [&](const auto& fresh) { return fresh.memtable.get() == last; });
   };
   return wait_until(lock, {&builder_}, saved, give_up);
 }
 
-bool Collection::compact(const Interruption& give_up) {
+bool Background::compact(const Interruption& give_up) {
   if (!flush(give_up)) return false;
-  Lock lock(mutex_);
+  Lock lock = writer_.lock();
   // This does not wait for segments that inserts make meanwhile.
-  const std::uint64_t below = compact_below_ = next_segment_;
+  const std::uint64_t below = compact_below_ = manifests_.next_number();
   const auto compacted = [&] {
-    return is_saved() && segments_to_compact(*contents_.current()).empty();
+    return manifests_.is_saved() && segments_to_compact(*writer_.view()).empty();
   };
   if (!wait_until(lock, {&builder_, &merger_}, compacted, give_up)) return false;
   if (compact_below_ == below) compact_below_ = 0;
   return true;
 }
 
-void Collection::settle() {
-  Lock lock(mutex_);
+void Background::settle() {
+  Lock lock = writer_.lock();
   wait_until(lock, {&builder_, &merger_},
              [this] { return next_build() == Job::none && next_merge() == Job::none; });
-}
-
-/// Returns why a job fails again and again; empty for a job that is done, or that need not be done
-/// any more.
-std::string Collection::background_failure() const {
-  if (next_build() != Job::none && !builder_.failure.empty()) return builder_.failure;
-  return next_merge() != Job::none ? merger_.failure : std::string();
 }
 
 }  // namespace farvec::collection

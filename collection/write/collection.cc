@@ -3,43 +3,54 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <unordered_set>
 #include <utility>
 
-#include "base/check.h"
 #include "base/error.h"
 #include "base/file_names.h"
+#include "base/finite.h"
 #include "base/progress.h"
-#include "collection/state/replay.h"
+#include "base/status_error.h"
+#include "base/stored_form.h"
+#include "collection/build/page_recipe.h"
+#include "collection/segment/segment_folder.h"
 #include "collection/write/facts.h"
-#include "distance/distance.h"
-#include "wal/segment_files.h"
+#include "wal/log_segment_files.h"
 
 namespace farvec::collection {
 namespace {
 
-/// Rows that get() finds between two looks at an interruption.
+/// Rows that get() reads between two looks at an interruption.
 constexpr std::size_t kRowsBetweenLooks = 256;
 /// Rows of an insert, and ids of an erase, between two looks at an interruption.
-constexpr std::size_t kBatchRows = 4096;
+constexpr std::size_t kMostBatchRows = 4096;
 constexpr std::size_t kBatchIds = std::size_t{1} << 16;
-constexpr std::uint64_t kEveryVersion = ~std::uint64_t{0};
+/// A memtable that has no room for a whole batch becomes a segment before it is full. With this
+/// many batches in a memtable at most an eighth of it stays empty.
+constexpr std::size_t kBatchesPerMemtable = 8;
 
-wal::LogOptions log_options(const std::filesystem::path& folder, const CollectionAccess& access) {
-  wal::LogOptions options;
-  options.folder = folder / layout::kCollectionLogFolder;
-  options.durability = access.durability;
-  options.interval_us = access.interval_us;
-  return options;
+std::size_t batch_rows(std::size_t memtable_rows) {
+  return std::clamp<std::size_t>(memtable_rows / kBatchesPerMemtable, 1, kMostBatchRows);
 }
 
-CollectionAccess within(CollectionAccess access, const OpenedLog& opened) {
-  access.most_log_bytes = std::min(access.most_log_bytes, opened.log->most_bytes());
-  SegmentAccess& segments = access.segments;
+/// A process that does not search may name any tier. Nodes would be brought the segments.
+void require_tier(const layout::CollectionOptions& options, const CollectionAccess& access) {
+  const bool used = access.link || access.segments.nodes != nullptr;
+  if (options.in_pages() && used) require_tier_of_pages(access.segments);
+}
+
+OpenedCollection opened_in(const std::filesystem::path& folder, const CollectionAccess& access,
+                           const OpenedLog& log) {
+  OpenedCollection opened{folder, log.manifest, access};
+  opened.access.most_log_bytes = std::min(access.most_log_bytes, log.log->most_bytes());
+  SegmentAccess& segments = opened.access.segments;
   if (segments.nodes != nullptr) {
-    segments.collection = opened.manifest.segments_on_nodes;
-    segments.publisher = std::make_shared<SegmentPublisher>(segments.nodes, segments.collection);
+    segments.collection = log.manifest.segments_on_nodes;
+    opened.publisher = std::make_shared<SegmentPublisher>(segments.nodes, segments.collection);
   }
-  return access;
+  return opened;
 }
 
 /// Opens the log. Where segments lie on memory nodes, which hold those of other collections too,
@@ -49,6 +60,7 @@ OpenedLog open_numbered(const std::filesystem::path& folder, const CollectionAcc
     throw Error("'{}' is no UTF-8, as the names that memory nodes are told must be: rename it",
                 folder.string());
   }
+  require_tier(layout::read_collection(folder).options, access);
   OpenedLog opened = open_log(folder, access.log_nodes.get());
   if (access.segments.nodes != nullptr && opened.manifest.segments_on_nodes == 0) {
     opened.manifest.segments_on_nodes = std::max<std::uint64_t>(wal::random_word(), 1);
@@ -70,16 +82,19 @@ const std::filesystem::path& require_collection(const std::filesystem::path& fol
 void Collection::create(const std::filesystem::path& given, layout::CollectionManifest manifest,
                         const layout::SpellOption& spell) {
   layout::check_new_collection(manifest, spell);
+  manifest.stored_type = stored_type(manifest.metric, manifest.source_type);
+  if (manifest.options.in_pages()) (void)page_recipe(manifest, spell);
   const std::filesystem::path folder = settled_path(given);
   if (std::filesystem::is_directory(folder) && !std::filesystem::is_empty(folder)) {
     throw Error("'{}' is there already and not empty: a collection begins in a new folder",
                 folder.string());
   }
   const NewFolders folders(folder);
-  manifest.stored_type = distance::stored_type(manifest.metric, manifest.source_type);
   try {
     std::filesystem::create_directory(folder / layout::kCollectionSegmentsFolder);
-    const auto log = wal::Log::create(log_options(folder, {}));
+    wal::LogOptions options;
+    options.folder = folder / layout::kCollectionLogFolder;
+    const auto log = wal::Log::create(options);
     manifest.log_position = log->end();
     layout::write_collection(folder, std::move(manifest));
   } catch (...) {
@@ -94,53 +109,23 @@ void Collection::create(const std::filesystem::path& given, layout::CollectionMa
 Collection::Collection(const std::filesystem::path& folder, const CollectionAccess& access)
     : folder_(settled_path(folder)),
       directory_lock_(require_collection(folder_)),
-      opened_(open_numbered(folder_, access)),
-      access_(within(access, opened_)),
-      shape_(opened_.manifest),
-      files_(folder_, shape_, access_.segments.publisher),
-      contents_(memtable_options(shape_)),
-      next_segment_(shape_.next_segment),
-      build_watch_(stop_, 0),
-      import_watch_(stop_, 0),
-      merge_watch_(stop_, access_.merge_bytes_per_s) {
-  next_segment_ = std::max(next_segment_, files_.remove_strays());
-  contents_.begin(files_.open(access_.segments), shape_.last_version);
-  (void)files_.publish(*contents_.current(), shape_);
-  if (access_.segments.publisher != nullptr) access_.segments.publisher->begin();
-  // No other process writes the manifest: what the log lacks, it lacks for good.
-  Replay log(shape_, opened_.log->source(), wal::LogTail::final, kEveryVersion);
-  log.run(contents_);
-  recovery_ = log.recovery();
-  // Readers that find the manifest on nodes cannot know of skipped records until it says so.
-  if (recovery_.skipped > 0) ++segments_changed_;
-  version_ = contents_.current()->version;
-  saved_position_ = shape_.log_position;
-  most_unlinked_ = std::max<std::uint64_t>(fewest_unlinked(), contents_.unlinked());
-  log_ = opened_.log->open(log_options(folder_, access));
-  opened_at_ = log_->end();
-  if (access.link) linker_.emplace([this] { return memtables(); });
-  // This comes last: nothing after it may throw, since only the destructor ends the background.
-  start_background();
-}
+      log_(open_numbered(folder_, access)),
+      opened_(opened_in(folder_, access, log_)),
+      manifests_(opened_),
+      writer_(opened_, manifests_, *log_.log),
+      background_(opened_, writer_, manifests_) {}
 
 Collection::~Collection() {
-  // This comes first, so that what a build publishes meanwhile ends soon.
-  if (access_.segments.publisher != nullptr) access_.segments.publisher->stop();
-  stop_background();
-  linker_.reset();
-}
-
-std::vector<std::shared_ptr<Memtable>> Collection::memtables() const {
-  const Lock lock(mutex_);
-  return contents_.memtables();
+  // What a build publishes meanwhile ends soon.
+  if (opened_.publisher != nullptr) opened_.publisher->stop();
 }
 
 changes::RowShape Collection::row_shape() const {
-  return {.type = shape_.source_type,
-          .stored_type = shape_.stored_type,
-          .dimension = shape_.dimension,
-          .metric = shape_.metric,
-          .batch_rows = kBatchRows,
+  return {.type = shape().source_type,
+          .stored_type = shape().stored_type,
+          .dimension = shape().dimension,
+          .metric = shape().metric,
+          .batch_rows = batch_rows(shape().options.memtable_rows),
           .batch_ids = kBatchIds,
           .batch_gets = std::numeric_limits<std::size_t>::max()};
 }
@@ -149,59 +134,116 @@ nlohmann::ordered_json Collection::now() const {
   return state_json(*view(), state());
 }
 
+void Collection::check(const VectorView& rows, std::span<const std::uint64_t> ids) const {
+  if (rows.type != shape().source_type || rows.dimension != shape().dimension) {
+    throw Error("rows of {} x {} do not fit a collection of {} x {}", rows.dimension,
+                to_string(rows.type), shape().dimension, to_string(shape().source_type));
+  }
+  if (rows.count != ids.size()) {
+    throw Error("{} rows and {} ids: every row has one", rows.count, ids.size());
+  }
+  std::unordered_set<std::uint64_t> seen;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const RowFault fault = fault_of_row(rows.row(i), rows.type, rows.dimension, shape().metric);
+    if (fault != RowFault::none) {
+      throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", i, ids[i],
+                        to_string(fault));
+    }
+    if (!seen.insert(ids[i]).second) throw Error("id {} comes twice in one batch", ids[i]);
+  }
+}
+
+void Collection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                        const changes::Patience& patience, Receipt& receipt) {
+  Receipt here;
+  Status status;
+  try {
+    status = writer_.insert(rows, ids, patience.until, here);
+  } catch (...) {
+    receipt += here;
+    throw;
+  }
+  receipt += here;
+  require_done(status);
+}
+
+void Collection::erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
+                       Receipt& receipt) {
+  Receipt here;
+  const Status status = writer_.erase(ids, patience.until, here);
+  receipt += here;
+  require_done(status);
+}
+
+void Collection::require_done(const Status& status) const {
+  if (!status.ok()) throw changes::Refusal(status.code(), reason(status));
+}
+
+std::string Collection::build_failure() const {
+  const Writer::Lock lock = writer_.lock();
+  return background_.build_failure();
+}
+
+/// Returns the reason in words. Where there is no room because segments cannot be built, it says
+/// why they cannot. Segments make room in memtables and in the log.
+std::string Collection::reason(const Status& status) const {
+  if (status.code() != StatusCode::resource_exhausted) return status.message();
+  const std::string failure = build_failure();
+  // Where nothing fails, segments are built, but too slowly.
+  if (failure.empty()) return status.message();
+  if (!Writer::is_about_room(status)) {
+    return fmt::format("{}; a segment cannot be built, and is tried again: {}", status.message(),
+                       failure);
+  }
+  return fmt::format(
+      "there is no room for more rows until a segment is built, which fails and is tried again: {}",
+      failure);
+}
+
 FoundRows Collection::get(std::span<const std::uint64_t> ids,
                           const changes::Patience& patience) const {
-  const auto look = [&patience] {
-    if (asked_to_end(patience.interrupted)) throw WorkInterrupted();
-  };
-  std::vector<std::optional<Contents::Place>> places;
-  places.reserve(ids.size());
-  ViewPointer view;
-  {
-    const Lock lock(mutex_);
-    view = contents_.current();
-    for (const std::uint64_t id : ids) {
-      if (places.size() % kRowsBetweenLooks == 0) look();
-      places.push_back(contents_.find(id));
-    }
-  }
+  const auto [view, locations] = writer_.find(ids, patience.interrupted);
   FoundRows result;
   result.version = view->version;
-  const std::size_t row_bytes = shape_.dimension * element_bytes(shape_.stored_type);
-  for (const std::optional<Contents::Place>& place : places) {
-    if (result.found.size() % kRowsBetweenLooks == 0) look();
-    result.found.push_back(place.has_value());
-    if (!place) continue;
+  const std::size_t row_bytes = shape().dimension * element_bytes(shape().stored_type);
+  for (const std::optional<Contents::RowLocation>& at : locations) {
+    const bool looks = result.found.size() % kRowsBetweenLooks == 0;
+    if (looks && asked_to_end(patience.interrupted)) throw WorkInterrupted();
+    result.found.push_back(at.has_value());
+    if (!at) continue;
     result.rows.resize(result.rows.size() + row_bytes);
     const std::span<std::byte> row = std::span(result.rows).last(row_bytes);
-    if (place->fresh) {
-      std::memcpy(row.data(), view->memtables[place->part].memtable->row(place->row), row_bytes);
+    if (at->fresh) {
+      std::memcpy(row.data(), view->memtables[at->part].memtable->row(at->row), row_bytes);
       continue;
     }
-    const SegmentRows& rows = view->segments[place->part].segment->stored_rows();
-    require_done(rows.read(place->row, row, patience.until));
+    const SegmentRows& rows = view->segments[at->part].segment->folder().rows();
+    require_done(rows.read(at->row, row, patience.until));
   }
   return result;
 }
 
 WriterState Collection::state() const {
-  const Status log = log_->failure();
-  const auto& publisher = access_.segments.publisher;
+  const wal::Log& log = writer_.log();
+  const Status logged = log.failure();
+  const auto& publisher = opened_.publisher;
   const std::string unpublished = publisher != nullptr ? publisher->failure() : "";
-  const std::lock_guard lock(mutex_);
-  return {.log_bytes = log_->disk_bytes(),
-          .log_copies = log_->copies(),
+  const Writer::Lock lock = writer_.lock();
+  const BackgroundCounts& counts = background_.counts();
+  const std::string failure = background_.failure();
+  return {.log_bytes = log.disk_bytes(),
+          .log_copies = log.copies(),
           .segment_copies_missing = publisher != nullptr ? publisher->missing_copies() : 0,
-          .built = built_,
-          .merged = merged_,
-          .written_bytes = segment_bytes_ + log_->end() - opened_at_,
-          .failures = failures_,
-          .merge = merge_watch_.progress(),
-          .build = build_watch_.progress(),
-          .import = import_watch_.progress(),
-          .failure = !log.ok()                      ? log.message()
-                     : background_failure().empty() ? unpublished
-                                                    : background_failure()};
+          .built = counts.built,
+          .merged = counts.merged,
+          .written_bytes = counts.segment_bytes + writer_.logged_bytes(),
+          .failures = counts.failures,
+          .merge = background_.merge_progress(),
+          .build = background_.build_progress(),
+          .import = background_.import_progress(),
+          .failure = !logged.ok()      ? logged.message()
+                     : failure.empty() ? unpublished
+                                       : failure};
 }
 
 }  // namespace farvec::collection

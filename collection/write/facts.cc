@@ -1,15 +1,15 @@
 #include "collection/write/facts.h"
 
-#include "distance/distance.h"
+#include "base/stored_form.h"
 
 namespace farvec::collection {
 
-layout::CollectionManifest empty_manifest(const RowShape& rows,
+layout::CollectionManifest empty_manifest(const changes::RowShape& rows,
                                           const layout::CollectionOptions& options) {
   layout::CollectionManifest manifest;
-  manifest.metric = rows.metric;
+  manifest.metric = rows.metric.value();
   manifest.source_type = rows.type;
-  manifest.stored_type = distance::stored_type(rows.metric, rows.type);
+  manifest.stored_type = stored_type(manifest.metric, rows.type);
   manifest.dimension = rows.dimension;
   manifest.options = options;
   return manifest;

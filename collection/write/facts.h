@@ -2,10 +2,10 @@
 // people.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "changes/changing.h"
 #include "collection/build/build_watch.h"
 #include "collection/state/replay.h"
 #include "collection/state/view.h"
@@ -14,15 +14,9 @@
 
 namespace farvec::collection {
 
-/// Says what is going to be inserted.
-struct RowShape {
-  Metric metric = Metric::l2;
-  ElementType type = ElementType::f32;
-  std::uint32_t dimension = 0;
-};
-
-/// Returns the manifest of an empty collection, for Collection::create().
-layout::CollectionManifest empty_manifest(const RowShape& rows,
+/// Returns the manifest of an empty collection, for Collection::create(). `rows` are what is going
+/// to be inserted; their metric is known.
+layout::CollectionManifest empty_manifest(const changes::RowShape& rows,
                                           const layout::CollectionOptions& options);
 
 /// Return the types and options of a collection, and what it holds.

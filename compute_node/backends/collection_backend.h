@@ -5,8 +5,9 @@
 #include <mutex>
 
 #include "collection/write/collection.h"
-#include "compute_node/daemon/daemon_options.h"
+#include "compute_node/backends/backend_options.h"
 #include "compute_node/service/search_backend.h"
+#include "compute_node/sources/collection_sources.h"
 
 namespace farvec::compute_node {
 
@@ -15,17 +16,20 @@ namespace farvec::compute_node {
 class CollectionBackend final : public SearchBackend {
  public:
   /// Throws Error on a tier that a collection cannot have.
-  explicit CollectionBackend(const DaemonOptions& options);
+  CollectionBackend(const ChangedSource& source, const BackendOptions& options);
 
-  std::string target() const override { return "collection " + options_.collection; }
+  std::string target() const override { return "collection " + source_.collection.name; }
   std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound,
                                       const std::atomic<bool>& stop) override;
-  std::shared_ptr<collection::Collection> collection() const override;
+  std::shared_ptr<ServedChanges> changes() const override;
+  /// Returns the collection once it is open; null until then.
+  std::shared_ptr<collection::Collection> collection() const;
 
  private:
   collection::CollectionAccess access() const;
 
-  const DaemonOptions options_;
+  const ChangedSource source_;
+  const std::uint32_t slots_;
   const collection::SegmentAccess segments_;
   const std::shared_ptr<collection::LogNodes> log_nodes_;
   const std::shared_ptr<const collection::ProbingNodes> followers_;

@@ -49,7 +49,10 @@ CollectionSession::CollectionSession(ServedCollection served, std::uint32_t slot
   }
   index_.user_ids = true;
   index_.layout = "collection";
-  index_.tier = served_.tier;
+  index_.tier = served_.segments.tier->name();
+  const search::SearchShape& searches = served_.segments.shape;
+  if (shape.options.in_pages()) index_.page_search = to_string(searches.disk);
+  if (searches.pools != nullptr) index_.memory_budget = searches.pools->bytes();
   index_.generation = 1;
 }
 
@@ -62,6 +65,8 @@ ServedIndex CollectionSession::present() const {
   now.index_bytes = size.segment_bytes;
   // The bytes of memtables and ids, which the process keeps beside the segments' own indexes.
   now.offset_bytes = size.dram_bytes;
+  const auto& pools = served_.segments.shape.pools;
+  if (pools != nullptr) now.cache_bytes = pools->used();
   if (served_.following) now.following = served_.following();
   return now;
 }
@@ -69,7 +74,7 @@ ServedIndex CollectionSession::present() const {
 std::optional<search::ProbeTally> CollectionSession::segment_probes(std::uint64_t number) const {
   const collection::ViewPointer view = served_.view();
   for (const collection::View::Bulk& bulk : view->segments) {
-    if (bulk.segment->number() == number) return bulk.segment->probes();
+    if (bulk.segment->number() == number) return bulk.segment->records().probes();
   }
   return std::nullopt;
 }
@@ -83,31 +88,33 @@ void CollectionSession::run_core(unsigned, search::TaskFeed& feed) {
 namespace {
 
 /// Returns the options for nodes that hold parts of a collection.
-tiers::AttachOptions node_options(const DaemonOptions& options) {
+tiers::AttachOptions node_options(const BackendOptions& options) {
   tiers::AttachOptions attach;
   attach.client = fmt::format("farvec-compute-node/{}", getpid());
   attach.wait = std::min(options.attach_bound, kOneAttempt);
-  attach.tls = rpc::load_tls(options.tls);
+  attach.tls = options.tls;
   return attach;
 }
 
-collection::SegmentAccess segments_on_nodes(const DaemonOptions& options) {
+collection::SegmentAccess segments_on_nodes(const SearchedCollection& collection,
+                                            const BackendOptions& options) {
   collection::SegmentNodesOptions nodes;
   nodes.attach = node_options(options);
   nodes.attach.connect_timeout = kOneAttempt;  // other copies are read meanwhile
-  nodes.attach.cores = options.threads;
-  nodes.placed.node_timeout = options.node_timeout;
+  nodes.attach.cores = options.largest.cores;
+  nodes.placed.node_timeout = collection.node_timeout;
   collection::SegmentAccess segments =
-      collection::segments_on_nodes(options.nodes, std::move(nodes));
-  segments.shape = search_shape(options);
+      collection::segments_on_nodes(collection.nodes, std::move(nodes));
+  segments.shape = options.largest;
   return segments;
 }
 
 }  // namespace
 
-collection::SegmentAccess segments_on(const DaemonOptions& options) {
-  if (!options.nodes.segments.empty()) return segments_on_nodes(options);
-  const std::string tier = options.tier.empty() ? "dram" : options.tier;
+collection::SegmentAccess segments_on(const SearchedCollection& collection,
+                                      const BackendOptions& options) {
+  if (!collection.nodes.segments.empty()) return segments_on_nodes(collection, options);
+  const std::string& tier = collection.tier;
   collection::SegmentAccess segments = collection::SegmentAccess::on(tier);
   const bool named = tier.find(':') != std::string::npos && !tier.starts_with("emulated:") &&
                      !tier.starts_with("numa:");
@@ -117,12 +124,14 @@ collection::SegmentAccess segments_on(const DaemonOptions& options) {
         "emulated:MODEL or ssd",
         tier);
   }
-  segments.shape = search_shape(options);
+  segments.shape = options.largest;
+  if (collection.pages) search::set_shared_pools(segments.shape, *collection.pages);
   return segments;
 }
 
-std::shared_ptr<collection::LogNodes> log_nodes_of(const DaemonOptions& options) {
-  return collection::log_nodes_of(options.nodes, node_options(options));
+std::shared_ptr<collection::LogNodes> log_nodes_of(const SearchedCollection& collection,
+                                                   const BackendOptions& options) {
+  return collection::log_nodes_of(collection.nodes, node_options(options));
 }
 
 }  // namespace farvec::compute_node

@@ -8,8 +8,9 @@
 
 #include "collection/nodes/log_nodes.h"
 #include "collection/state/view.h"
-#include "compute_node/daemon/daemon_options.h"
+#include "compute_node/backends/backend_options.h"
 #include "compute_node/service/search_backend.h"
+#include "compute_node/sources/collection_sources.h"
 #include "layout/collection/collection_manifest.h"
 
 namespace farvec::compute_node {
@@ -17,7 +18,7 @@ namespace farvec::compute_node {
 /// A ServedCollection is what a session serves. Its functions may be called from any thread.
 struct ServedCollection {
   layout::CollectionManifest shape;               ///< types and options
-  std::string tier;                               ///< with its model when it has one
+  collection::SegmentAccess segments;             ///< how their records are read
   std::function<collection::ViewPointer()> view;  ///< returns the newest view
   /// Null where this process changes the collection.
   std::function<Following()> following;
@@ -42,12 +43,14 @@ class CollectionSession final : public SearchSession {
   TierCounters counters_;
 };
 
-/// Returns where the records of a collection's segments are, by the options. Throws Error on a tier
-/// that holds one index, or is on another machine.
-collection::SegmentAccess segments_on(const DaemonOptions& options);
+/// Returns where the records of a collection's segments are, read by searches up to the largest.
+/// Throws Error on a tier that holds one index, or is on another machine.
+collection::SegmentAccess segments_on(const SearchedCollection& collection,
+                                      const BackendOptions& options);
 
 /// Returns the memory nodes of a collection's log; null: the log is in the folder. Throws Error
 /// naming what is wrong with an address or the tier.
-std::shared_ptr<collection::LogNodes> log_nodes_of(const DaemonOptions& options);
+std::shared_ptr<collection::LogNodes> log_nodes_of(const SearchedCollection& collection,
+                                                   const BackendOptions& options);
 
 }  // namespace farvec::compute_node

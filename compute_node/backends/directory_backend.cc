@@ -31,18 +31,21 @@ void check_rerank(const search::SearchShape& shape) {
 
 }  // namespace
 
-DirectoryBackend::DirectoryBackend(const DaemonOptions& options)
-    : options_(options), tier_(tiers::parse_tier(options.tier.empty() ? "dram" : options.tier)) {
+DirectoryBackend::DirectoryBackend(const DirectorySource& source,
+                                   const search::SearchShape& largest)
+    : source_(source),
+      largest_(with_cache(largest, source.cache_bytes)),
+      tier_(tiers::parse_tier(source.tier)) {
   if (tier_->is_remote()) {
-    throw Error("--tier {}: with --index the tier is {}", options.tier,
+    throw Error("--tier {}: with --index the tier is {}", source.tier,
                 tiers::tier_usage(tiers::TierUse::here));
   }
 }
 
 search::SearchShape DirectoryBackend::shape_of(const layout::Manifest& manifest) const {
-  search::SearchShape shape = search_shape(options_);
+  search::SearchShape shape = largest_;
   if (!tier_->traits().disk) return shape;
-  shape.disk = search::parse_disk_choice(options_.disk, manifest);
+  shape.disk = search::parse_disk_choice(source_.disk, manifest);
   check_rerank(shape);
   if (shape.disk.rerank.value_or(0) > 0) shape.k = std::min(shape.k, *shape.disk.rerank);
   return shape;
@@ -55,7 +58,7 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
     // Relaxed: only the flag itself matters.
     if (stop.load(std::memory_order_relaxed)) throw UnreachableError("loading was stopped");
   };
-  const auto open = std::make_shared<OpenDirectory>(options_.index, load);
+  const auto open = std::make_shared<OpenDirectory>(source_.path, load);
   const layout::Manifest& manifest = open->directory.manifest();
   auto tier = tiers::Tier::open(
       *tier_,

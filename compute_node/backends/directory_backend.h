@@ -3,9 +3,10 @@
 #pragma once
 
 #include "compute_node/backends/index_session.h"
-#include "compute_node/daemon/daemon_options.h"
 #include "compute_node/service/search_backend.h"
+#include "compute_node/sources/directory_source.h"
 #include "layout/index/manifest.h"
+#include "search/core/search_shape.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::compute_node {
@@ -14,16 +15,18 @@ namespace farvec::compute_node {
 /// a disk. It takes any tier of this machine; for slotted pages only ssd.
 class DirectoryBackend final : public SearchBackend {
  public:
-  /// Throws Error on a tier that the index cannot have.
-  explicit DirectoryBackend(const DaemonOptions& options);
-  std::string target() const override { return "index directory " + options_.index; }
+  /// `largest` has the largest searches that are admitted. Throws Error on a tier that the index
+  /// cannot have.
+  DirectoryBackend(const DirectorySource& source, const search::SearchShape& largest);
+  std::string target() const override { return "index directory " + source_.path; }
   std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound,
                                       const std::atomic<bool>& stop) override;
 
  private:
   search::SearchShape shape_of(const layout::Manifest& manifest) const;
 
-  const DaemonOptions options_;
+  const DirectorySource source_;
+  const search::SearchShape largest_;
   const tiers::TierSpecPointer tier_;
 };
 

@@ -11,10 +11,10 @@ namespace farvec::compute_node {
 namespace {
 
 std::shared_ptr<collection::CollectionFollower> follow(
-    const DaemonOptions& options, const collection::SegmentAccess& segments,
+    const std::string& name, const collection::SegmentAccess& segments,
     const std::shared_ptr<collection::LogNodes>& log_nodes) {
   return std::make_shared<collection::CollectionFollower>(
-      collection::collection_source(options.collection, segments), segments,
+      collection::collection_source(name, segments), segments,
       collection::FollowOptions{.link = true, .log_nodes = log_nodes});
 }
 
@@ -27,21 +27,25 @@ Following tell(const collection::FollowState& state) {
 
 }  // namespace
 
-FollowingBackend::FollowingBackend(const DaemonOptions& options)
-    : options_(options), segments_(segments_on(options)), log_nodes_(log_nodes_of(options)) {}
+FollowingBackend::FollowingBackend(const SearchedCollection& collection,
+                                   const BackendOptions& options)
+    : collection_(collection),
+      slots_(options.largest.slots),
+      segments_(segments_on(collection, options)),
+      log_nodes_(log_nodes_of(collection, options)) {}
 
 std::unique_ptr<SearchSession> FollowingBackend::open(std::chrono::milliseconds,
                                                       const std::atomic<bool>&) {
   if (follower_ == nullptr) {
-    follower_ = follow(options_, segments_, log_nodes_);
-    spdlog::info("collection '{}' is followed: {} vectors", options_.collection,
+    follower_ = follow(collection_.name, segments_, log_nodes_);
+    spdlog::info("collection '{}' is followed: {} vectors", collection_.name,
                  size_of(*follower_->view()).live);
   }
   ServedCollection served{.shape = follower_->shape(),
-                          .tier = segments_.tier->name(),
+                          .segments = segments_,
                           .view = [follower = follower_] { return follower->view(); },
                           .following = [follower = follower_] { return tell(follower->state()); }};
-  return std::make_unique<CollectionSession>(std::move(served), options_.slots);
+  return std::make_unique<CollectionSession>(std::move(served), slots_);
 }
 
 }  // namespace farvec::compute_node

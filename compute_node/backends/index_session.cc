@@ -10,14 +10,14 @@ namespace farvec::compute_node {
 namespace {
 
 /// These set numbers that one kind of index has. They stay 0 for the others.
-void describe_part(const auto&, ServedIndex&) {}
+void describe_kind(const auto&, ServedIndex&) {}
 
-void describe_part(const layout::GraphPart& graph, ServedIndex& served) {
+void describe_kind(const layout::GraphDescription& graph, ServedIndex& served) {
   served.degree = graph.max_degree;
   served.code_bits = graph.build.code_bits;
 }
 
-void describe_part(const layout::ClusterPart& clusters, ServedIndex& served) {
+void describe_kind(const layout::ClusterDescription& clusters, ServedIndex& served) {
   served.clusters = clusters.geometry.clusters;
   served.code_bits = clusters.geometry.code_bits;
 }
@@ -32,7 +32,8 @@ ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& m
   served.count = manifest.count;
   served.kind = manifest.kind();
   served.layout = manifest.layout_name();
-  std::visit([&](const auto& part) { describe_part(part, served); }, manifest.part);
+  std::visit([&](const auto& description) { describe_kind(description, served); },
+             manifest.description);
   served.tier = options.tier;
   served.page_search = options.page_search;
   served.generation = options.generation;
@@ -60,15 +61,19 @@ IndexSessionOptions counting_probes(IndexSessionOptions options, const layout::M
 
 }  // namespace
 
-search::SearchShape search_shape(const DaemonOptions& options) {
-  const RequestLimits& limits = options.limits;
-  return {.cores = options.threads,
-          .slots = options.slots,
-          .cache_bytes = options.cache_bytes / options.threads,
+search::SearchShape largest_searches(const RequestLimits& limits, std::uint32_t cores,
+                                     std::uint32_t slots) {
+  return {.cores = cores,
+          .slots = slots,
           .k = std::min(limits.max_k, limits.max_list),
           .list = limits.max_list,
           .width = limits.max_width,
           .probe = limits.max_probe};
+}
+
+search::SearchShape with_cache(search::SearchShape shape, std::uint64_t cache_bytes) {
+  shape.cache_bytes = cache_bytes / shape.cores;
+  return shape;
 }
 
 IndexSession::IndexSession(std::shared_ptr<const search::SearchIndex> index,

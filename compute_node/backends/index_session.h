@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compute_node/daemon/daemon_options.h"
+#include "compute_node/service/admission.h"
 #include "compute_node/service/search_backend.h"
 #include "layout/index/manifest.h"
 #include "search/core/search_shape.h"
@@ -16,8 +16,13 @@
 
 namespace farvec::compute_node {
 
-/// Returns the largest searches that the daemon takes.
-search::SearchShape search_shape(const DaemonOptions& options);
+/// Returns the largest searches that these limits admit, on `cores` cores with `slots` searches in
+/// flight on each.
+search::SearchShape largest_searches(const RequestLimits& limits, std::uint32_t cores,
+                                     std::uint32_t slots);
+
+/// Returns `shape` with a record cache of `cache_bytes` over all of its cores.
+search::SearchShape with_cache(search::SearchShape shape, std::uint64_t cache_bytes);
 
 struct IndexSessionOptions {
   search::SearchShape shape;

@@ -17,35 +17,36 @@ constexpr std::chrono::milliseconds kCallTimeout{15'000};
 
 }  // namespace
 
-MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
-    : options_(options),
-      addresses_(rpc::parse_addresses(options.memory_node)),
-      tls_(rpc::load_tls(options.tls)),
-      tier_(tiers::parse_tier(options.tier.empty() ? "shm" : options.tier)) {
+MemoryNodeBackend::MemoryNodeBackend(const MemoryNodeSource& source, const BackendOptions& options)
+    : source_(source),
+      largest_(with_cache(options.largest, source.cache_bytes)),
+      addresses_(rpc::parse_addresses(source.nodes)),
+      tls_(options.tls),
+      tier_(tiers::parse_tier(source.tier)) {
   if (!tier_->traits().over_nodes) {
-    throw Error("--tier {}: with --memory-node the tier is {}", options.tier,
+    throw Error("--tier {}: with --memory-node the tier is {}", source.tier,
                 tiers::tier_usage(tiers::TierUse::over_nodes));
   }
 }
 
-tiers::NodeSetOptions MemoryNodeBackend::set_options() const {
-  tiers::NodeSetOptions options;
+tiers::PlacedNodesOptions MemoryNodeBackend::set_options() const {
+  tiers::PlacedNodesOptions options;
   options.addresses = addresses_;
   options.attach.client = fmt::format("farvec-compute-node/{}", getpid());
   options.attach.call_timeout = kCallTimeout;
   options.attach.reads = tier_->read_path();
   options.attach.tls = tls_;
-  options.attach.cores = options_.threads;
-  options.placed.node_timeout = options_.node_timeout;
-  options.partial = options_.limits.default_partial;
+  options.attach.cores = largest_.cores;
+  options.placed.node_timeout = source_.node_timeout;
+  options.partial = source_.partial;
   return options;
 }
 
-std::shared_ptr<tiers::NodeSet> MemoryNodeBackend::attach(std::chrono::milliseconds bound,
-                                                          const std::atomic<bool>& stop) {
+std::shared_ptr<tiers::PlacedNodes> MemoryNodeBackend::attach(std::chrono::milliseconds bound,
+                                                              const std::atomic<bool>& stop) {
   if (set_ == nullptr || !set_->alive() || set_->superseded()) {
     set_ = nullptr;  // dropped first, because its leases keep old tables in memory
-    set_ = std::make_shared<tiers::NodeSet>(set_options());
+    set_ = std::make_shared<tiers::PlacedNodes>(set_options());
   }
   try {
     set_->wait_ready(bound, &stop);
@@ -60,13 +61,13 @@ std::shared_ptr<tiers::NodeSet> MemoryNodeBackend::attach(std::chrono::milliseco
 
 std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound,
                                                        const std::atomic<bool>& stop) {
-  const std::shared_ptr<tiers::NodeSet> set = attach(bound, stop);
+  const std::shared_ptr<tiers::PlacedNodes> set = attach(bound, stop);
   search::FetchOptions fetch;
   fetch.stop = &stop;
   auto index = std::make_shared<const search::SearchIndex>(
       search::fetch_search_index(set->manifest(), *set->make_endpoint(), fetch));
   IndexSessionOptions session;
-  session.shape = search_shape(options_);
+  session.shape = largest_;
   session.tier = tier_->name();
   session.generation = set->generation();
   return std::make_unique<IndexSession>(std::move(index), set->manifest(),

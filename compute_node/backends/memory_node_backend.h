@@ -1,9 +1,10 @@
 // A MemoryNodeBackend opens an index in the memory of one or several memory nodes.
 #pragma once
 
-#include "compute_node/daemon/daemon_options.h"
+#include "compute_node/backends/backend_options.h"
 #include "compute_node/service/search_backend.h"
-#include "tiers/attach/node_set.h"
+#include "compute_node/sources/memory_node_source.h"
+#include "tiers/attach/placed_nodes.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::compute_node {
@@ -13,22 +14,23 @@ namespace farvec::compute_node {
 class MemoryNodeBackend final : public SearchBackend {
  public:
   /// Throws Error on an address or a tier that it cannot use.
-  explicit MemoryNodeBackend(const DaemonOptions& options);
-  std::string target() const override { return "memory node " + options_.memory_node; }
+  MemoryNodeBackend(const MemoryNodeSource& source, const BackendOptions& options);
+  std::string target() const override { return "memory node " + source_.nodes; }
   std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound,
                                       const std::atomic<bool>& stop) override;
 
  private:
-  tiers::NodeSetOptions set_options() const;
-  std::shared_ptr<tiers::NodeSet> attach(std::chrono::milliseconds bound,
-                                         const std::atomic<bool>& stop);
+  tiers::PlacedNodesOptions set_options() const;
+  std::shared_ptr<tiers::PlacedNodes> attach(std::chrono::milliseconds bound,
+                                             const std::atomic<bool>& stop);
 
-  const DaemonOptions options_;
+  const MemoryNodeSource source_;
+  const search::SearchShape largest_;
   const std::vector<rpc::Address> addresses_;
   const std::shared_ptr<const rpc::Tls> tls_;
   const tiers::TierSpecPointer tier_;
   /// What earlier attempts have attached of an index that is not open yet.
-  std::shared_ptr<tiers::NodeSet> set_;
+  std::shared_ptr<tiers::PlacedNodes> set_;
 };
 
 }  // namespace farvec::compute_node

@@ -21,21 +21,20 @@ std::string type_name(wire::ElementType type) {
   return "none that is known";
 }
 
-std::string check_shape(const wire::InsertRequest& request,
-                        const layout::CollectionManifest& shape) {
-  if (request.type() != to_wire(shape.source_type)) {
-    return fmt::format("type: {} came, {} is allowed: that of the collection",
-                       type_name(request.type()), to_string(shape.source_type));
+std::string check_shape(const wire::InsertRequest& request, const changes::RowShape& shape) {
+  if (request.type() != to_wire(shape.type)) {
+    return fmt::format("type: {} came, {} is allowed: that of the index", type_name(request.type()),
+                       to_string(shape.type));
   }
   if (request.dimension() != shape.dimension) {
-    return fmt::format("dimension: {} came, {} is allowed: that of the collection",
-                       request.dimension(), shape.dimension);
+    return fmt::format("dimension: {} came, {} is allowed: that of the index", request.dimension(),
+                       shape.dimension);
   }
-  const std::size_t row_bytes = shape.dimension * element_bytes(shape.source_type);
+  const std::size_t row_bytes = shape.dimension * element_bytes(shape.type);
   const std::size_t expected = static_cast<std::size_t>(request.ids_size()) * row_bytes;
   if (request.rows().size() == expected) return {};
   return fmt::format("rows: {} bytes came, {} is allowed: {} ids x {} x {}", request.rows().size(),
-                     expected, request.ids_size(), shape.dimension, to_string(shape.source_type));
+                     expected, request.ids_size(), shape.dimension, to_string(shape.type));
 }
 
 std::string find_repeated(std::span<const std::uint64_t> ids) {
@@ -59,14 +58,15 @@ std::string check_ids(std::span<const std::uint64_t> ids, std::size_t most) {
                      most);
 }
 
-std::string check_insert(const wire::InsertRequest& request,
-                         const layout::CollectionManifest& shape, std::size_t most_rows) {
+std::string check_insert(const wire::InsertRequest& request, const changes::RowShape& shape,
+                         std::size_t most_rows) {
   std::string wrong = check_ids(ids_of(request), most_rows);
   if (wrong.empty()) wrong = check_shape(request, shape);
   if (!wrong.empty()) return wrong;
   const VectorView rows = rows_of(request, shape);
   for (std::size_t i = 0; i < rows.count; ++i) {
-    const RowFault fault = fault_of_row(rows.row(i), rows.type, rows.dimension, shape.metric);
+    const RowFault fault =
+        fault_of_row(rows.row(i), rows.type, rows.dimension, shape.metric.value());
     if (fault == RowFault::none) continue;
     return fmt::format("rows[{}]: a vector came (id {}) that {}; others are allowed", i,
                        request.ids(static_cast<int>(i)), to_string(fault));
@@ -74,9 +74,9 @@ std::string check_insert(const wire::InsertRequest& request,
   return find_repeated(ids_of(request));
 }
 
-VectorView rows_of(const wire::InsertRequest& request, const layout::CollectionManifest& shape) {
+VectorView rows_of(const wire::InsertRequest& request, const changes::RowShape& shape) {
   return packed_view(request.rows().data(), static_cast<std::size_t>(request.ids_size()),
-                     shape.dimension, shape.source_type);
+                     shape.dimension, shape.type);
 }
 
 wire::ElementType to_wire(ElementType type) {

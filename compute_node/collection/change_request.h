@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/types.h"
-#include "layout/collection/collection_manifest.h"
+#include "changes/changing.h"
 #include "rpc/collection.pb.h"
 
 namespace farvec::compute_node {
@@ -16,14 +16,13 @@ namespace farvec::compute_node {
 /// allowed; empty: nothing is. Refuses rows that cannot be compared (see fault_of_row()), and ids
 /// that come twice.
 std::string check_insert(const collection::v1::InsertRequest& request,
-                         const layout::CollectionManifest& shape, std::size_t most_rows);
+                         const changes::RowShape& shape, std::size_t most_rows);
 /// Returns what is wrong with the ids of a request; empty: nothing is. A Delete or a Get needs no
 /// other check.
 std::string check_ids(std::span<const std::uint64_t> ids, std::size_t most);
 
 /// Returns the rows of a checked request, which they borrow.
-VectorView rows_of(const collection::v1::InsertRequest& request,
-                   const layout::CollectionManifest& shape);
+VectorView rows_of(const collection::v1::InsertRequest& request, const changes::RowShape& shape);
 template <typename Request>
 std::span<const std::uint64_t> ids_of(const Request& request) {
   return {request.ids().data(), static_cast<std::size_t>(request.ids_size())};

@@ -1,13 +1,14 @@
 #include "compute_node/collection/collection_service.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
-#include "base/error.h"
+#include "base/status_error.h"
 #include "changes/changing.h"
 #include "compute_node/collection/change_request.h"
 #include "compute_node/service/call.h"
-#include "layout/collection/change_record.h"
 #include "rpc/entitled.h"
 #include "rpc/status.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 namespace wire = collection::v1;
 using changes::Receipt;
-using collection::Collection;
 
 /// An answer goes out a fifth of the time before its deadline, but not earlier by more than this.
 constexpr double kMostMarginUs = 200e3;
@@ -45,6 +45,18 @@ Outcome failed(StatusCode code, const std::string& message) {
 
 Outcome refused(ChangeRefusal why, const std::string& message) {
   return {rpc::to_grpc(StatusCode::resource_exhausted, message), why};
+}
+
+/// Refuses a call for which others leave no place or no time. Says why, where they wait for what
+/// fails.
+Outcome refused_for_others(ChangeRefusal why, const std::string& message,
+                           const ServedChanges& changes) {
+  const std::string failure = changes.blocked_by();
+  return refused(why, failure.empty()
+                          ? message
+                          : fmt::format("{}; changes wait for a segment, which cannot be built "
+                                        "and is tried again: {}",
+                                        message, failure));
 }
 
 Outcome outcome_of(const changes::Refusal& refusal) {
@@ -80,7 +92,7 @@ void tell_rows(const changes::FoundRows& found, wire::GetResponse& out) {
 
 }  // namespace
 
-CollectionService::CollectionService(CollectionSource source, const ChangeOptions& options,
+CollectionService::CollectionService(ChangesSource source, const ChangeOptions& options,
                                      std::chrono::milliseconds default_deadline)
     : source_(std::move(source)),
       default_deadline_(default_deadline),
@@ -88,6 +100,11 @@ CollectionService::CollectionService(CollectionSource source, const ChangeOption
       changes_({options.threads, options.calls, options.bytes}),
       reads_(kReads),
       waits_(kWaits) {}
+
+void CollectionService::drain() {
+  draining_.store(true, std::memory_order_relaxed);
+  if (const std::shared_ptr<ServedChanges> changes = source_()) changes->drain();
+}
 
 std::uint32_t CollectionService::unanswered() const {
   return unanswered_.load(std::memory_order_relaxed);
@@ -97,37 +114,40 @@ grpc::ServerUnaryReactor* CollectionService::run(grpc::CallbackServerContext& co
                                                  CallPool& pool, std::uint64_t bytes, Work work) {
   auto* const call = new CollectionCall(context, answer_by(context, default_deadline_));
   unanswered_.fetch_add(1, std::memory_order_relaxed);
-  const std::shared_ptr<Collection> collection = source_();
+  const std::shared_ptr<ServedChanges> served = source_();
   const bool changes = &pool != &reads_;
   if (changes && !rpc::is_entitled(context, changers_)) {
-    end(*call, {rpc::not_entitled(context, "change the collection", "--changer")}, pool);
+    end(*call, {rpc::not_entitled(context, "change the index", "--changer")}, pool);
   } else if (draining_.load(std::memory_order_relaxed)) {
     end(*call, failed(StatusCode::unavailable, "the compute node is shutting down"), pool);
-  } else if (collection == nullptr) {
-    end(*call, failed(StatusCode::unavailable, "the collection is being opened: try again"), pool);
-  } else if (!pool.submit(bytes, [this, call, collection, &pool, work = std::move(work)] {
-               const Outcome outcome = perform(*call, *collection, pool, work);
+  } else if (served == nullptr) {
+    end(*call, failed(StatusCode::unavailable, "the index is being opened: try again"), pool);
+  } else if (!pool.submit(bytes, [this, call, served, &pool, work = std::move(work)] {
+               const Outcome outcome = perform(*call, *served, pool, work);
                return [this, call, outcome, &pool] { end(*call, outcome, pool); };
              })) {
     end(*call,
-        refused(ChangeRefusal::queue_full,
-                "as many calls are under way as the compute node takes: try again later"),
+        refused_for_others(
+            ChangeRefusal::queue_full,
+            "the compute node has as many calls under way as it takes: try again later", *served),
         pool);
   }
   return call;
 }
 
-Outcome CollectionService::perform(const CollectionCall& call, Collection& collection,
+Outcome CollectionService::perform(const CollectionCall& call, ServedChanges& changes,
                                    const CallPool& pool, const Work& work) const {
-  if (call.cancelled()) return failed(StatusCode::cancelled, "nobody waits for it");
+  if (call.cancelled()) return failed(StatusCode::cancelled, "the caller waits for it no more");
   // A call that waits for the background has no turn to wait for: await() says when it is late.
   if (&pool != &waits_ && now_ticks() >= call.answer_by()) {
-    return refused(
+    return refused_for_others(
         ChangeRefusal::too_late,
-        "its turn did not come before the deadline: try again later, or allow more time");
+        "its turn did not come before the deadline: try again later, or allow more time", changes);
   }
   try {
-    return work(collection, call);
+    return work(changes, call);
+  } catch (const StatusError& error) {
+    return failed(error.code, error.what());
   } catch (const Error& error) {
     return failed(StatusCode::unavailable, error.what());
   } catch (const std::exception& error) {
@@ -159,14 +179,14 @@ grpc::ServerUnaryReactor* CollectionService::Insert(grpc::CallbackServerContext*
                                                     const wire::InsertRequest* request,
                                                     wire::InsertResponse* response) {
   return run(*context, changes_, request->ByteSizeLong(),
-             [this, request, response](Collection& collection, const CollectionCall& call) {
-               const layout::CollectionManifest& shape = collection.shape();
-               const std::string wrong = check_insert(*request, shape, collection.record_rows());
+             [this, request, response](ServedChanges& changes, const CollectionCall& call) {
+               const changes::RowShape shape = changes.index().row_shape();
+               const std::string wrong = check_insert(*request, shape, changes.most_rows());
                if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
                return outcome_of_change(
                    [&](Receipt& receipt) {
-                     collection.insert(rows_of(*request, shape), ids_of(*request),
-                                       {.until = change_by(call)}, receipt);
+                     changes.index().insert(rows_of(*request, shape), ids_of(*request),
+                                            {.until = change_by(call)}, receipt);
                    },
                    [&](const Receipt& receipt) {
                      add(counters_.inserted, receipt.done);
@@ -182,12 +202,12 @@ grpc::ServerUnaryReactor* CollectionService::Delete(grpc::CallbackServerContext*
                                                     const wire::DeleteRequest* request,
                                                     wire::DeleteResponse* response) {
   return run(*context, changes_, request->ByteSizeLong(),
-             [this, request, response](Collection& collection, const CollectionCall& call) {
-               const std::string wrong = check_ids(ids_of(*request), layout::changes_per_record(0));
+             [this, request, response](ServedChanges& changes, const CollectionCall& call) {
+               const std::string wrong = check_ids(ids_of(*request), changes.most_ids());
                if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
                return outcome_of_change(
                    [&](Receipt& receipt) {
-                     collection.erase(ids_of(*request), {.until = change_by(call)}, receipt);
+                     changes.index().erase(ids_of(*request), {.until = change_by(call)}, receipt);
                    },
                    [&](const Receipt& receipt) {
                      add(counters_.deleted, receipt.done);
@@ -202,19 +222,20 @@ grpc::ServerUnaryReactor* CollectionService::Get(grpc::CallbackServerContext* co
                                                  const wire::GetRequest* request,
                                                  wire::GetResponse* response) {
   return run(*context, reads_, request->ByteSizeLong(),
-             [request, response](const Collection& collection, const CollectionCall& call) {
-               const std::string wrong = check_ids(ids_of(*request), collection.record_rows());
+             [request, response](ServedChanges& changes, const CollectionCall& call) {
+               const std::string wrong = check_ids(ids_of(*request), changes.most_rows());
                if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
                try {
-                 tell_rows(collection.get(ids_of(*request), {.until = call.answer_by()}),
+                 tell_rows(changes.index().get(ids_of(*request), {.until = call.answer_by()}),
                            *response);
                } catch (const changes::Refusal& refusal) {
                  return outcome_of(refusal);
                } catch (const Error& error) {
                  return failed(StatusCode::data_loss, error.what());
                }
-               response->set_type(to_wire(collection.shape().stored_type));
-               response->set_dimension(collection.shape().dimension);
+               const changes::RowShape shape = changes.index().row_shape();
+               response->set_type(to_wire(shape.stored_type));
+               response->set_dimension(shape.dimension);
                return Outcome{};
              });
 }
@@ -237,23 +258,23 @@ Outcome CollectionService::await(const CollectionCall& call,
 grpc::ServerUnaryReactor* CollectionService::Flush(grpc::CallbackServerContext* context,
                                                    const wire::FlushRequest*,
                                                    wire::FlushResponse*) {
-  return run(*context, waits_, 0, [this](Collection& collection, const CollectionCall& call) {
-    return await(call, [&](const auto& give_up) { return collection.flush(give_up); });
+  return run(*context, waits_, 0, [this](ServedChanges& changes, const CollectionCall& call) {
+    return await(call, [&](const auto& give_up) { return changes.index().flush(give_up); });
   });
 }
 
 grpc::ServerUnaryReactor* CollectionService::Compact(grpc::CallbackServerContext* context,
                                                      const wire::CompactRequest*,
                                                      wire::CompactResponse*) {
-  return run(*context, waits_, 0, [this](Collection& collection, const CollectionCall& call) {
-    return await(call, [&](const auto& give_up) { return collection.compact(give_up); });
+  return run(*context, waits_, 0, [this](ServedChanges& changes, const CollectionCall& call) {
+    return await(call, [&](const auto& give_up) { return changes.index().compact(give_up); });
   });
 }
 
 grpc::ServerUnaryReactor* CollectionService::Stats(grpc::CallbackServerContext* context,
                                                    const wire::StatsRequest*,
                                                    wire::StatsResponse* response) {
-  return run(*context, reads_, 0, [this, response](Collection&, const CollectionCall&) {
+  return run(*context, reads_, 0, [this, response](ServedChanges&, const CollectionCall&) {
     *response = stats();
     return Outcome{};
   });

@@ -1,5 +1,5 @@
-// CollectionService serves a collection over gRPC: clients change it, read rows by their ids, and
-// ask what there is.
+// CollectionService serves an index that changes over gRPC: clients change it, read rows by their
+// ids, and ask what there is.
 #pragma once
 
 #include <atomic>
@@ -9,32 +9,32 @@
 #include <string>
 #include <vector>
 
-#include "collection/write/collection.h"
 #include "compute_node/collection/call_pool.h"
 #include "compute_node/collection/change_options.h"
 #include "compute_node/collection/collection_call.h"
+#include "compute_node/service/served_changes.h"
 #include "rpc/collection.grpc.pb.h"
 
 namespace farvec::compute_node {
 
-/// Returns the collection; null while it is not open. Any thread may call it.
-using CollectionSource = std::function<std::shared_ptr<collection::Collection>()>;
+/// Returns the index; null while it is not open. Any thread may call it.
+using ChangesSource = std::function<std::shared_ptr<ServedChanges>()>;
 
 /// Uses gRPC's callback interface, whose threads only hand calls over to one of three pools: the
 /// threads that change, those that read, and those of calls that wait for the background. Each pool
 /// has a bound.
 class CollectionService final : public collection::v1::Collection::CallbackService {
  public:
-  CollectionService(CollectionSource source, const ChangeOptions& options,
+  CollectionService(ChangesSource source, const ChangeOptions& options,
                     std::chrono::milliseconds default_deadline);
 
   /// Ends every call from now on with UNAVAILABLE when it comes in, and also those that wait for
   /// the background.
-  void drain() { draining_.store(true, std::memory_order_relaxed); }
+  void drain();
   /// Returns how many calls are not answered yet.
   std::uint32_t unanswered() const;
 
-  /// Returns the state of the collection and counts of calls. May wait for a change that is being
+  /// Returns the state of the index and counts of calls. May wait for a change that is being
   /// written. Any thread may call it.
   collection::v1::StatsResponse stats() const;
 
@@ -58,7 +58,7 @@ class CollectionService final : public collection::v1::Collection::CallbackServi
                                   collection::v1::StatsResponse* response) override;
 
  private:
-  using Work = std::function<Outcome(collection::Collection&, const CollectionCall&)>;
+  using Work = std::function<Outcome(ServedChanges&, const CollectionCall&)>;
   struct Counters {
     // Relaxed: each is a counter on its own.
     std::atomic<std::uint64_t> inserted{0};
@@ -76,12 +76,12 @@ class CollectionService final : public collection::v1::Collection::CallbackServi
                                 std::uint64_t bytes, Work work);
   Outcome await(const CollectionCall& call,
                 const std::function<bool(const Interruption&)>& done) const;
-  Outcome perform(const CollectionCall& call, collection::Collection& collection,
-                  const CallPool& pool, const Work& work) const;
+  Outcome perform(const CollectionCall& call, ServedChanges& changes, const CallPool& pool,
+                  const Work& work) const;
   void end(CollectionCall& call, const Outcome& outcome, const CallPool& pool);
   void count(const Outcome& outcome);
 
-  const CollectionSource source_;
+  const ChangesSource source_;
   const std::chrono::milliseconds default_deadline_;
   const std::vector<std::string> changers_;
   std::atomic<bool> draining_{false};         ///< relaxed: a flag that orders nothing

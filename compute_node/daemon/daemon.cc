@@ -10,6 +10,7 @@
 #include "compute_node/collection/collection_service.h"
 #include "compute_node/daemon/metrics.h"
 #include "compute_node/daemon/regrouper.h"
+#include "compute_node/service/query_service.h"
 #include "rpc/server.h"
 
 namespace farvec::compute_node {
@@ -52,15 +53,17 @@ SupervisorOptions supervisor_options(const DaemonOptions& options) {
 
 std::unique_ptr<CollectionService> change_service(const DaemonOptions& options,
                                                   const SearchBackend& backend) {
-  if (options.collection.empty() || options.follow) return nullptr;
-  return std::make_unique<CollectionService>([&backend] { return backend.collection(); },
-                                             options.changes, options.default_deadline);
+  const ChangeOptions* const changes = changes_of(options.source);
+  if (changes == nullptr) return nullptr;
+  return std::make_unique<CollectionService>([&backend] { return backend.changes(); }, *changes,
+                                             options.default_deadline);
 }
 
 std::unique_ptr<Regrouper> make_regrouper(const DaemonOptions& options,
                                           const Supervisor& supervisor) {
-  if (options.regroup.index.empty()) return nullptr;
-  return std::make_unique<Regrouper>(supervisor, options.regroup, options.memory_node,
+  const auto* const source = std::get_if<MemoryNodeSource>(&options.source);
+  if (source == nullptr || source->regroup.index.empty()) return nullptr;
+  return std::make_unique<Regrouper>(supervisor, source->regroup, source->nodes,
                                      rpc::load_tls(options.tls));
 }
 

@@ -128,6 +128,17 @@ void add_refused_changes(Families& families, const collection::v1::StatsResponse
   }
 }
 
+void add_pages(Families& families, const collection::v1::PagesState& now) {
+  add_gauge(families, "pages", "Pages of the graph", static_cast<double>(now.pages()));
+  add_gauge(families, "pages_in_buffer", "Pages that the buffer has room for",
+            static_cast<double>(now.buffer_pages()));
+  add_counter(families, "pages_read_total", "Pages read from the disk", now.read());
+  add_counter(families, "pages_written_total", "Pages written to the disk", now.written());
+  add_gauge(families, "vacuum_running", "1 while a vacuum removes deleted rows",
+            now.vacuuming() ? 1 : 0);
+  add_counter(families, "vacuumed_rows_total", "Rows that vacuums have removed", now.vacuumed());
+}
+
 void add_collection(Families& families, const collection::v1::StatsResponse& now) {
   const auto gauge = [&](const char* name, const char* help, std::uint64_t value) {
     add_gauge(families, name, help, static_cast<double>(value));
@@ -135,20 +146,21 @@ void add_collection(Families& families, const collection::v1::StatsResponse& now
   gauge("collection_rows", "Rows that are live", now.rows());
   gauge("collection_rows_out", "Rows of segments that are deleted or replaced", now.rows_out());
   gauge("collection_segments", "Segments", now.segments());
-  gauge("collection_segment_bytes", "Of all files of the segments", now.segment_bytes());
+  gauge("collection_segment_bytes", "Bytes of all files of the segments", now.segment_bytes());
   gauge("collection_memtable_rows", "Live rows that no segment holds", now.memtable_rows());
   gauge("collection_memtable_bytes", "Memory set aside for them", now.memtable_bytes());
-  gauge("collection_log_bytes", "Of the log's files", now.log_bytes());
+  gauge("collection_log_bytes", "Bytes of the log's files", now.log_bytes());
   gauge("collection_log_nodes", "Memory nodes that the log is to lie on; 0: it lies in the folder",
         now.log_nodes());
-  gauge("collection_log_copies", "Of them, those that have all of it", now.log_copies());
+  gauge("collection_log_copies", "Memory nodes that have all of the log", now.log_copies());
   gauge("collection_segment_copies_missing", "Copies of segments that memory nodes are to hold yet",
         now.segment_copies_missing());
   gauge("collection_calls_in_flight", "Inserts and deletes under way or waiting",
         now.calls_in_flight());
-  gauge("collection_bytes_in_flight", "Of them", now.bytes_in_flight());
+  gauge("collection_bytes_in_flight", "Bytes of these calls", now.bytes_in_flight());
   add_counter(families, "collection_inserted_total", "Rows inserted", now.inserted());
-  add_counter(families, "collection_replaced_total", "Of these in place of others", now.replaced());
+  add_counter(families, "collection_replaced_total", "Rows inserted in place of others",
+              now.replaced());
   add_counter(families, "collection_deleted_total", "Rows deleted", now.deleted());
   add_refused_changes(families, now);
   add_counter(families, "collection_failed_calls_total", "Calls that ended with another error",
@@ -159,17 +171,18 @@ void add_collection(Families& families, const collection::v1::StatsResponse& now
               now.segments_merged());
   gauge("collection_merge_segments", "Segments that the merge under way makes one of; 0: none is",
         now.merge_segments());
-  gauge("collection_merge_rows", "Of the one", now.merge_rows());
-  gauge("collection_merge_rows_linked", "Of these", now.merge_rows_linked());
+  gauge("collection_merge_rows", "Rows of that one", now.merge_rows());
+  gauge("collection_merge_rows_linked", "Rows of it that are linked", now.merge_rows_linked());
   add_counter(families, "collection_merged_bytes_total", "Read and written by merges",
               now.merged_bytes());
   add_counter(families, "collection_failures_total",
               "Times a segment could not be built, merged or saved", now.failures());
+  if (now.has_pages()) add_pages(families, now.pages());
 }
 
 void add_following(Families& families, const Following& following) {
   add_gauge(families, "freshness_seconds",
-            "All that was acknowledged so long ago is in what is searched",
+            "What was acknowledged before this time is in what is searched",
             following.stale_us * kMicrosecond);
   add_gauge(families, "following", "1 while the changes of another process are followed",
             following.failure.empty());
@@ -184,7 +197,7 @@ void add_engine(Families& families, const Engine& engine) {
   const TierCounters& counters = engine.counters();
   add_gauge(families, "queue_depth", "Queries that wait for a slot", engine.queued());
   add_gauge(families, "expected_wait_seconds",
-            "What a query that comes now is expected to wait behind others; 0: not known",
+            "What a query that comes now is expected to wait for others; 0: not known",
             ticks_to_us(engine.expected(1, 0, now_ticks())) * kMicrosecond);
   add_gauge(families, "searches_in_flight", "Queries in slots", engine.running());
   // Relaxed, because each is a sample on its own.

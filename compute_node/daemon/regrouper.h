@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "collection/nodes/probing_nodes.h"
-#include "compute_node/daemon/regroup_options.h"
 #include "compute_node/service/supervisor.h"
+#include "compute_node/sources/regroup_options.h"
 #include "layout/index/index_directory.h"
 #include "rpc/address.h"
 #include "rpc/load_index.h"

@@ -5,25 +5,21 @@ namespace farvec::compute_node {
 Batch::Batch(const BatchShape& shape)
     : lines_per_query_(round_up(shape.query_bytes, kCacheLineBytes) / kCacheLineBytes),
       queries_(lines_per_query_ * shape.queries),
-      ids_(shape.user_ids ? 0 : std::size_t{shape.queries} * shape.parameters.k(), kInvalidNode),
-      user_ids_(shape.user_ids ? std::size_t{shape.queries} * shape.parameters.k() : 0),
+      user_ids_(shape.user_ids),
+      ids_(std::size_t{shape.queries} * shape.parameters.k()),
       distances_(std::size_t{shape.queries} * shape.parameters.k()),
       tasks_(shape.queries),
       pending_(shape.queries) {
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     QueuedTask& task = tasks_[i];
     task.batch = this;
-    task.query = query_slot(i);
-    task.parameters = shape.parameters;
-    task.partial = shape.partial;
-    task.deadline = shape.deadline;
+    task.request.query = query_slot(i);
+    task.request.parameters = shape.parameters;
+    task.request.partial = shape.partial;
+    task.request.deadline = shape.deadline;
     task.work = shape.work;
-    if (shape.user_ids) {
-      task.user_ids = user_ids_.data() + i * shape.parameters.k();
-    } else {
-      task.ids = ids_.data() + i * shape.parameters.k();
-    }
-    task.distances = distances_.data() + i * shape.parameters.k();
+    task.answer.ids = ids_.data() + i * shape.parameters.k();
+    task.answer.distances = distances_.data() + i * shape.parameters.k();
   }
 }
 
@@ -38,8 +34,9 @@ bool Batch::finish_one() {
 
 void Batch::refuse_late_answer(Ticks now) {
   for (QueuedTask& task : tasks_) {
-    if (!task.status.ok() || now <= task.deadline) continue;
-    task.status = {StatusCode::deadline_exceeded, "the deadline passed before the answer was sent"};
+    if (!task.answer.status.ok() || now <= task.request.deadline) continue;
+    task.answer.status = {StatusCode::deadline_exceeded,
+                          "the deadline passed before the answer was sent"};
   }
 }
 

@@ -29,7 +29,7 @@ struct BatchShape {
   std::size_t query_bytes = 0;  ///< bytes of one query in the stored type
   search::SearchParameters parameters = {};
   bool partial = false;
-  bool user_ids = false;  ///< results have ids of 64 bits
+  bool user_ids = false;  ///< the ids are those of users, not numbers of rows
   Ticks deadline = 0;     ///< absolute
   WorkUnits work = 1;     ///< work of each query, at least 1
 };
@@ -45,6 +45,8 @@ class Batch {
   std::vector<QueuedTask>& tasks() { return tasks_; }
   /// Returns where query i is to be written before the batch is submitted.
   std::byte* query_slot(std::size_t i);
+
+  bool user_ids() const { return user_ids_; }
 
   /// Ends one task. True for the last of the batch: then the caller owns the batch again.
   bool finish_one();
@@ -71,8 +73,8 @@ class Batch {
 
   std::size_t lines_per_query_;
   std::vector<Line> queries_;
-  std::vector<NodeId> ids_;
-  std::vector<std::uint64_t> user_ids_;  ///< used instead of ids_
+  const bool user_ids_;
+  std::vector<std::uint64_t> ids_;
   std::vector<float> distances_;
   std::vector<QueuedTask> tasks_;
   std::atomic<std::uint32_t> pending_;

@@ -77,7 +77,7 @@ void CoreFeed::expire(Ticks now) {
     QueuedTask* previous = nullptr;
     for (QueuedTask *task = first_, *following; task != nullptr; task = following) {
       following = task->next;
-      if (task->deadline > now) {
+      if (task->request.deadline > now) {
         previous = task;
         continue;
       }
@@ -146,8 +146,9 @@ search::SearchTask* CoreFeed::next() {
 
 Status CoreFeed::check(const QueuedTask& task, Ticks now) const {
   if (task.batch->cancelled()) return kCancelled;
-  if (task.deadline <= now) return kExpired;
-  const bool in_time = ends_in_time(rate_, running_work_, task.work, task.deadline - now, now);
+  if (task.request.deadline <= now) return kExpired;
+  const bool in_time =
+      ends_in_time(rate_, running_work_, task.work, task.request.deadline - now, now);
   return in_time ? Status() : kTooLittleTime;
 }
 
@@ -160,8 +161,8 @@ void CoreFeed::done(search::SearchTask& task) {
   running_work_ -= ended.work;
   // A search that fails for another reason than its deadline says nothing about the time of a
   // search.
-  if (task.status.ok() || task.status.code() == StatusCode::deadline_exceeded) {
-    rate_.ended(ended.work, running(), task.started, task.finished);
+  if (task.answer.status.ok() || task.answer.status.code() == StatusCode::deadline_exceeded) {
+    rate_.ended(ended.work, running(), task.clock.started, task.clock.finished);
   } else {
     rate_.ran_dry();
   }
@@ -201,8 +202,8 @@ void CoreFeed::idle() {
 }
 
 void CoreFeed::end(QueuedTask& task, Status status) {
-  task.status = status;
-  task.started = task.finished = now_ticks();
+  task.answer.status = status;
+  task.clock.started = task.clock.finished = now_ticks();
   complete(task);
 }
 

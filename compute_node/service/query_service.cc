@@ -37,21 +37,23 @@ void fill_user_ids(std::span<const std::uint64_t> ids, v1::QueryResult& out) {
   if (narrow) out.mutable_ids()->Add(ids.begin(), ids.end());
 }
 
-void fill_result(const QueuedTask& task, Ticks admitted, v1::QueryResult& out) {
-  out.set_latency_us(ticks_to_us(task.finished - admitted));
-  fill_counts(task.counts, *out.mutable_counts());
-  if (!task.status.ok()) {
-    out.set_status(static_cast<std::uint32_t>(task.status.code()));
-    out.set_message(task.status.message());
+void fill_result(const QueuedTask& task, const Batch& batch, v1::QueryResult& out) {
+  const search::SearchAnswer& answer = task.answer;
+  out.set_latency_us(ticks_to_us(task.clock.finished - batch.admitted));
+  fill_counts(answer.counts, *out.mutable_counts());
+  if (!answer.status.ok()) {
+    out.set_status(static_cast<std::uint32_t>(answer.status.code()));
+    out.set_message(answer.status.message());
     return;
   }
-  out.set_coverage(static_cast<float>(task.coverage));
-  if (task.user_ids != nullptr) {
-    fill_user_ids({task.user_ids, task.found}, out);
+  out.set_coverage(static_cast<float>(answer.coverage));
+  const std::span<const std::uint64_t> ids(answer.ids, answer.found);
+  if (batch.user_ids()) {
+    fill_user_ids(ids, out);
   } else {
-    out.mutable_ids()->Add(task.ids, task.ids + task.found);
+    for (const std::uint64_t row : ids) out.add_ids(static_cast<NodeId>(row));
   }
-  out.mutable_distances()->Add(task.distances, task.distances + task.found);
+  out.mutable_distances()->Add(answer.distances, answer.distances + answer.found);
 }
 
 void fill_stats(const StatisticsSnapshot& now, v1::StatsResponse& out) {
@@ -139,9 +141,9 @@ class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
     Status first;
     bool any_ok = false;
     for (const QueuedTask& task : batch.tasks()) {
-      any_ok |= task.status.ok();
-      if (first.ok()) first = task.status;
-      fill_result(task, batch.admitted, *response_.add_results());
+      any_ok |= task.answer.status.ok();
+      if (first.ok()) first = task.answer.status;
+      fill_result(task, batch, *response_.add_results());
     }
     Finish(any_ok ? grpc::Status::OK : rpc::to_grpc(first));
   }

@@ -9,8 +9,8 @@ SampledFeed::~SampledFeed() {
 void SampledFeed::done(search::SearchTask& task) {
   if (++done_ % kSampleEvery == 0) sample();
   // A mapping outlives the node that wrote it; then its bytes are not guaranteed any more.
-  if (task.status.ok() && !session_.alive()) {
-    task.status = {StatusCode::unavailable, "the memory node was lost during the search"};
+  if (task.answer.status.ok() && !session_.alive()) {
+    task.answer.status = {StatusCode::unavailable, "the memory node was lost during the search"};
   }
   feed_.done(task);
 }

@@ -12,14 +12,10 @@
 
 #include "base/types.h"
 #include "base/unreachable_error.h"
-#include "layout/index/index_parts.h"
+#include "layout/index/index_description.h"
 #include "search/core/search_core.h"
 #include "search/searchers/probe_counts.h"
 #include "tiers/attach/node_set.h"
-
-namespace farvec::collection {
-class Collection;
-}
 
 namespace farvec::compute_node {
 
@@ -36,7 +32,7 @@ struct Following {
 struct ServedIndex {
   Metric metric = Metric::l2;
   ElementType source_type = ElementType::f32;  ///< type of queries
-  ElementType stored_type = ElementType::f32;  ///< distance::stored_type(metric, source_type)
+  ElementType stored_type = ElementType::f32;  ///< stored_type(metric, source_type)
   std::uint32_t dimension = 0;
   std::uint64_t count = 0;
   std::uint32_t degree = 0;
@@ -100,12 +96,14 @@ class SearchSession {
   virtual std::vector<tiers::NodeSet::Member> memory_nodes() const { return {}; }
 };
 
+class ServedChanges;
+
 class SearchBackend {
  public:
   virtual ~SearchBackend() = default;
-  /// The collection that clients may change, once open() has opened it; null where there is none.
-  /// It may be called from any thread.
-  virtual std::shared_ptr<collection::Collection> collection() const { return nullptr; }
+  /// What clients may change, once open() has opened it; null where there is nothing. It may be
+  /// called from any thread.
+  virtual std::shared_ptr<ServedChanges> changes() const { return nullptr; }
   /// Names what it opens, for messages: "memory node 127.0.0.1:7700", "index directory /srv/index".
   virtual std::string target() const = 0;
   static constexpr std::chrono::milliseconds kOneAttempt{1'000};

@@ -10,12 +10,12 @@ const char* to_string(Refusal refusal) {
 void ServiceStatistics::record(Batch& batch) {
   const std::lock_guard lock(mutex_);
   for (const QueuedTask& task : batch.tasks()) {
-    ++now_.queries[static_cast<std::size_t>(task.status.code())];
-    now_.totals += task.counts;
+    ++now_.queries[static_cast<std::size_t>(task.answer.status.code())];
+    now_.totals += task.answer.counts;
     now_.expired_waiting += task.expired_waiting ? 1 : 0;
-    if (!task.status.ok()) continue;
-    now_.latency.add(task.finished - batch.admitted);
-    if (task.coverage < 1) ++now_.partial;
+    if (!task.answer.status.ok()) continue;
+    now_.latency.add(task.clock.finished - batch.admitted);
+    if (task.answer.coverage < 1) ++now_.partial;
   }
 }
 

@@ -87,7 +87,7 @@ CatalogueHeader take_header(Parts& parts) {
   const CatalogueHeader header = begin_header(parts);
   const auto body = parts.rest();
   if (XXH3_64bits(body.data(), body.size()) != header.body_checksum) {
-    throw Error("{} is damaged: the checksum of its {} bytes behind the header does not match",
+    throw Error("{} is damaged: the checksum of its {} bytes after the header does not match",
                 parts.source(), body.size());
   }
   return header;
@@ -120,11 +120,11 @@ RowSet take_out(Parts& parts, std::uint64_t blocks, const SegmentEntry& segment)
     std::copy_n(block.words.begin(), count, here.begin());
     if (std::any_of(block.words.begin() + static_cast<std::ptrdiff_t>(count), block.words.end(),
                     [](std::uint64_t word) { return word != 0; })) {
-      throw Error("{}: rows behind the last of segment {} are out", parts.source(), segment.number);
+      throw Error("{}: rows after the last of segment {} are out", parts.source(), segment.number);
     }
   }
   if (behind != 0 && words.back() >> behind != 0) {
-    throw Error("{}: rows behind the last of segment {} are out", parts.source(), segment.number);
+    throw Error("{}: rows after the last of segment {} are out", parts.source(), segment.number);
   }
   RowSet out = RowSet::from_words(words);
   if (out.count() == segment.out_count) return out;

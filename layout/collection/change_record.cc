@@ -30,13 +30,14 @@ std::size_t stored_row_bytes(const RowChangeHeader& header) {
   return header.kind == RowChangeKind::insert ? header.dimension * element_bytes(header.type) : 0;
 }
 
-void require_kind(const RowChangeHeader& header, const RowShape& shape, std::string_view source) {
+void require_kind(const RowChangeHeader& header, const StoredShape& shape,
+                  std::string_view source) {
   if (header.kind != RowChangeKind::insert && header.kind != RowChangeKind::erase) {
     throw Error("{}: a record of kind {}, which is none of a collection: restore the log", source,
                 static_cast<unsigned>(header.kind));
   }
   const bool insert = header.kind == RowChangeKind::insert;
-  const RowShape expected = insert ? shape : RowShape{ElementType{}, 0};
+  const StoredShape expected = insert ? shape : StoredShape{ElementType{}, 0};
   if (header.type != expected.type || header.dimension != expected.dimension) {
     throw Error(
         "{}: a record of rows of {} elements of type {}, but it should have {} of type {}: the log "
@@ -68,7 +69,7 @@ void require_counts(const RowChangeHeader& header, std::size_t bytes, std::strin
   }
 }
 
-RowChangeHeader checked_header(std::span<const std::byte> record, const RowShape& shape,
+RowChangeHeader checked_header(std::span<const std::byte> record, const StoredShape& shape,
                                std::string_view source) {
   if (record.size() < sizeof(RowChangeHeader)) {
     throw Error("{}: a record of {} bytes cannot hold a header of {}: restore the log", source,
@@ -105,7 +106,7 @@ RowChangeRecord RowChangeRecord::erase(std::uint64_t version, std::span<const st
   return {header_of(RowChangeKind::erase, version, ids.size(), 0), ids, {}};
 }
 
-RowChanges decode_row_changes(std::span<const std::byte> record, const RowShape& shape,
+RowChanges decode_row_changes(std::span<const std::byte> record, const StoredShape& shape,
                               std::string_view source) {
   const RowChangeHeader header = checked_header(record, shape, source);
   RowChanges changes{header.kind, header.version, std::vector<std::uint64_t>(header.count), {}};

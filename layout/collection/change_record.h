@@ -83,8 +83,8 @@ struct RowChanges {
   std::uint64_t last_version() const { return version + (ids.size() - 1); }
 };
 
-/// A RowShape is the shape of a collection's stored rows.
-struct RowShape {
+/// A StoredShape is what a collection's stored rows are.
+struct StoredShape {
   ElementType type = ElementType::f32;
   std::uint32_t dimension = 0;
 };
@@ -93,7 +93,7 @@ struct RowShape {
 /// and says what is wrong: another version, kind or shape, a length beyond kMostChangeBytes or that
 /// does not fit the count, versions that overflow, an id twice. Rows are not checked: one may have
 /// a RowFault.
-RowChanges decode_row_changes(std::span<const std::byte> record, const RowShape& shape,
+RowChanges decode_row_changes(std::span<const std::byte> record, const StoredShape& shape,
                               std::string_view source);
 
 }  // namespace farvec::layout

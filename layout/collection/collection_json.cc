@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/stored_form.h"
 #include "layout/collection/collection_manifest.h"
 #include "layout/collection/option_bounds.h"
 #include "layout/log/log_segment.h"
@@ -84,18 +85,11 @@ std::uint64_t fields_checksum(const Json& fields) {
   return XXH3_64bits(text.data(), text.size());
 }
 
-/// Repeats distance::stored_type(), which this room does not include. A manifest with another
-/// stored type does not belong to a collection that this farvec can search.
-ElementType expected_stored_type(Metric metric, ElementType source) {
-  const bool integer = source == ElementType::u8 || source == ElementType::i8;
-  return metric == Metric::cosine && integer ? ElementType::f16 : source;
-}
-
 void read_rows(const JsonFields& fields, CollectionManifest& m) {
   m.metric = fields.word("metric", parse_metric);
   m.source_type = fields.word("source_type", parse_element_type);
   m.stored_type = fields.word("stored_type", parse_element_type);
-  if (m.stored_type != expected_stored_type(m.metric, m.source_type)) {
+  if (m.stored_type != stored_type(m.metric, m.source_type)) {
     fields.fail("stored_type", fmt::format("does not follow from {} over {}", to_string(m.metric),
                                            to_string(m.source_type)));
   }
@@ -128,8 +122,8 @@ ClusterSegmentOptions read_cluster_options(const JsonFields& fields) {
 void read_graph_options(const JsonFields& fields, CollectionOptions& options) {
   options.layout = fields.word("layout", parse_layout_kind);
   if (!can_be_segment(options.layout)) {
-    fields.fail("layout",
-                fmt::format("is {}, not csr, inline or packed", to_string(options.layout)));
+    fields.fail("layout", fmt::format("is {}, not csr, inline, packed or slotted",
+                                      to_string(options.layout)));
   }
   options.degree = read_integer32(fields, "degree", kDegreeBounds);
   options.list = read_integer32(fields, "list", kListBounds);

@@ -12,7 +12,7 @@
 #include "layout/cluster/cluster_layout.h"
 #include "layout/collection/collection_format.h"
 #include "layout/graph/graph_layout.h"
-#include "layout/index/index_parts.h"
+#include "layout/index/index_description.h"
 
 namespace farvec::layout {
 
@@ -54,7 +54,7 @@ struct CollectionOptions {
 
   std::uint32_t memtable_rows = 1u << 16;  ///< a memtable with this many rows becomes a segment
   std::uint32_t merge_fanout = 2;          ///< how many segments of one size are merged; 2 to 64
-  LayoutKind layout = LayoutKind::csr;     ///< csr, inlined or packed
+  LayoutKind layout = LayoutKind::csr;     ///< csr, inlined, packed or slotted
   std::uint32_t degree = 32;               ///< see graph::VamanaOptions; 1 to 1024
   std::uint32_t list = 100;                ///< 1 to 10000
   double alpha = 1.2;                      ///< 1 to 4
@@ -64,6 +64,9 @@ struct CollectionOptions {
   /// The kind of all segments. Clusters are built with `clusters`, graphs with the options above.
   IndexKind kind = IndexKind::graph;
   ClusterSegmentOptions clusters = {};
+
+  /// Returns true for segments in slotted pages.
+  bool in_pages() const { return kind == IndexKind::graph && layout == LayoutKind::slotted; }
 
   bool operator==(const CollectionOptions&) const = default;
 };

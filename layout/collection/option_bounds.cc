@@ -32,7 +32,8 @@ class OptionCheck {
 
 void check_graph(const CollectionOptions& options, const OptionCheck& check) {
   if (!can_be_segment(options.layout)) {
-    check.fail("layout", "segments are csr, packed or inline, not {}", to_string(options.layout));
+    check.fail("layout", "segments are csr, packed, inline or slotted, not {}",
+               to_string(options.layout));
   }
   check.within("degree", options.degree, kDegreeBounds);
   if (options.degree > largest_degree(options.layout)) {
@@ -62,7 +63,8 @@ std::string as_tool_option(std::string_view name) {
 }
 
 bool can_be_segment(LayoutKind layout) {
-  return layout == LayoutKind::csr || layout == LayoutKind::inlined || layout == LayoutKind::packed;
+  return layout == LayoutKind::csr || layout == LayoutKind::inlined ||
+         layout == LayoutKind::packed || layout == LayoutKind::slotted;
 }
 
 void check_new_collection(const CollectionManifest& manifest, const SpellOption& spell) {

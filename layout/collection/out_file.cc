@@ -38,7 +38,7 @@ void write_out_file(const std::filesystem::path& path, const SegmentEntry& segme
 RowSet read_out_file(const std::filesystem::path& path, const SegmentEntry& segment) {
   const std::vector<std::uint64_t> words = read_segment_file(path, out_header(segment));
   if (has_rows_behind(words, segment.rows)) {
-    throw Error("'{}' has rows behind the segment's last of {}: restore the file", path.string(),
+    throw Error("'{}' has rows after the segment's last of {}: restore the file", path.string(),
                 segment.rows);
   }
   RowSet out = RowSet::from_words(words);

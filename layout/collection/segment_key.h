@@ -13,6 +13,7 @@ struct SegmentKey {
   std::uint64_t collection = 0;  ///< the manifest's segments_on_nodes
   std::uint64_t number = 0;      ///< the number in the manifest
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes it for a comparison with 0
   auto operator<=>(const SegmentKey&) const = default;
 };
 

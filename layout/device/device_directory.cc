@@ -179,7 +179,8 @@ std::string damage_of(const Copy& copy, std::uint32_t number, std::uint64_t whol
 DeviceDirectory parse(const Copy& copy, std::uint64_t device_bytes, const std::string& source) {
   require_format_version(copy.header.format_version, source);
   if (copy.header.unit_bytes != kDeviceUnitBytes ||
-      copy.header.header_bytes != kDirectoryHeaderBytes || copy.header.sequence == 0) {
+      copy.header.header_bytes != kDirectoryHeaderBytes || copy.header.sequence == 0 ||
+      copy.header.device_bytes < kDeviceUnitBytes) {
     throw Error("{}: its directory is none that this farvec writes", source);
   }
   if (copy.header.device_bytes > device_bytes) {

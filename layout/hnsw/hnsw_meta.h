@@ -9,11 +9,16 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "layout/hnsw/hnsw_shape.h"
+#include "layout/hnsw/partition_page.h"
 
 namespace farvec::layout {
 
 inline constexpr std::uint64_t kHnswMagic = 0x57534e4856524146;  // "FARVHNSW"
-inline constexpr std::uint32_t kHnswVersion = 1;
+/// Version 1, which is read too, has a map of partitions that counts nothing.
+inline constexpr std::uint32_t kHnswVersion = 2;
+inline constexpr std::uint32_t kHnswOldestVersion = 1;
+/// HnswParameters::most_insert_pages when every page of vertices may be an insert page.
+inline constexpr std::uint32_t kMillionPages = 1'000'000;
 
 /// HnswParameters are the parameters that never change.
 struct HnswParameters {
@@ -28,7 +33,10 @@ struct HnswParameters {
   std::uint8_t max_level = kHnswMaxLevel;
   std::uint8_t zero = 0;
   std::uint64_t seed = 1;  ///< seed of the levels
-  std::uint64_t zero2 = 0;
+  /// The most partitions that get an insert page because of their inserts, for a million pages of
+  /// vertices; at most kMillionPages. 0: the share of partitions with one stays as it is.
+  std::uint32_t most_insert_pages = 0;
+  std::uint32_t zero2 = 0;
 };
 static_assert(sizeof(HnswParameters) == 48);
 
@@ -48,7 +56,7 @@ struct HnswState {
   PageNumber partitions = kNoPage;  ///< first page of the partition map of colocation, or kNoPage
   /// Indexed by HnswPageKind; unused pages are not counted.
   std::array<std::uint32_t, kHnswPageKinds> pages{};
-  std::uint32_t zero = 0;
+  std::uint32_t insert_pages = 0;  ///< partitions that have an insert page; version 1: 0
 
   HnswPlace entry() const { return {entry_page, entry_slot}; }
   void set_entry(HnswPlace place, std::uint32_t level) {
@@ -70,6 +78,11 @@ struct HnswMeta {
   HnswShape shape() const {
     return {parameters.page_bytes, parameters.dimension, type(), parameters.m,
             parameters.max_level};
+  }
+  PartitionMapShape partition_map() const {
+    PartitionMapShape map{parameters.page_bytes};
+    if (parameters.version == 1) map.entry_bytes = sizeof(PageNumber);
+    return map;
   }
 };
 static_assert(sizeof(HnswMeta) == 112 && offsetof(HnswMeta, state) == 48);

@@ -50,4 +50,12 @@ bool has_vertex_room(const HnswShape& shape, std::span<const std::byte> page, st
   return shape.vertex_bytes(level) + (kVertexSlots - unused) * kSlotBytes <= free;
 }
 
+bool is_empty_vertex_page(std::span<const std::byte> page) {
+  const StorePage tuples(page);
+  for (std::uint32_t slot = 0; slot < tuples.slots(); ++slot) {
+    if (!tuples.tuple(slot).empty()) return false;
+  }
+  return true;
+}
+
 }  // namespace farvec::layout

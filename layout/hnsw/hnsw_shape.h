@@ -111,4 +111,7 @@ std::uint32_t least_hnsw_page_bytes(HnswShape shape);
 /// Says whether a page of vertices has room for one more of `level`, after compaction if need be.
 bool has_vertex_room(const HnswShape& shape, std::span<const std::byte> page, std::uint32_t level);
 
+/// Says whether a page of vertices holds none.
+bool is_empty_vertex_page(std::span<const std::byte> page);
+
 }  // namespace farvec::layout

@@ -27,9 +27,13 @@ std::vector<std::byte> encode_partition_tuple(const PartitionMapShape& shape,
   const PartitionTupleHeader header{page * shape.capacity(), partitions};
   const auto entries =
       insert_pages.subspan(header.first, partitions_of_page(shape, partitions, page));
-  std::vector<std::byte> tuple(sizeof(header) + entries.size_bytes());
+  std::vector<std::byte> tuple(sizeof(header));
   store_unaligned(tuple.data(), header);
-  std::copy_n(std::as_bytes(entries).begin(), entries.size_bytes(), tuple.begin() + sizeof(header));
+  for (const PageNumber insert_page : entries) {
+    const PartitionEntry entry{.insert_page = insert_page};
+    const auto bytes = partition_entry_bytes(shape, entry);
+    tuple.insert(tuple.end(), bytes.begin(), bytes.end());
+  }
   return tuple;
 }
 
@@ -44,16 +48,23 @@ Result<PartitionTuple> PartitionTuple::parse(const PartitionMapShape& shape,
     return Status(StatusCode::data_loss, "a page of partitions begins with another partition");
   }
   const std::uint32_t count = partitions_of_page(shape, header.partitions, page);
-  if (tuple.size() != sizeof(header) + std::size_t{count} * sizeof(PageNumber)) {
+  if (tuple.size() != sizeof(header) + std::size_t{count} * shape.entry_bytes) {
     return Status(StatusCode::data_loss, "a page of partitions is not as long as its map");
   }
-  return PartitionTuple(header, tuple);
+  return PartitionTuple(shape, header, tuple);
 }
 
-PageNumber PartitionTuple::insert_page(std::uint32_t partition) const {
+std::span<const std::byte> partition_entry_bytes(const PartitionMapShape& shape,
+                                                 const PartitionEntry& entry) {
+  return std::as_bytes(std::span(&entry, 1)).first(shape.entry_bytes);
+}
+
+PartitionEntry PartitionTuple::entry(std::uint32_t partition) const {
   FARVEC_CHECK(partition >= first() && partition - first() < count(), "partition {}", partition);
-  return load_unaligned<PageNumber>(bytes_.data() + sizeof(header_) +
-                                    (partition - first()) * sizeof(PageNumber));
+  PartitionEntry entry;
+  const std::size_t at = sizeof(header_) + std::size_t{partition - first()} * shape_.entry_bytes;
+  std::copy_n(bytes_.data() + at, shape_.entry_bytes, reinterpret_cast<std::byte*>(&entry));
+  return entry;
 }
 
 }  // namespace farvec::layout

@@ -50,14 +50,13 @@ Manifest write_cluster_index(const fs::path& directory, Manifest manifest,
                              const WriteOptions& options) {
   FARVEC_CHECK(centroids.graph.count == contents.clusters, "{} centroids of {} clusters",
                centroids.graph.count, contents.clusters);
-  ClusterPart& part = manifest.cluster();
-  const ClusterEncoder encoder(part.geometry.kind, contents);
+  ClusterDescription& description = manifest.cluster();
+  const ClusterEncoder encoder(description.geometry.kind, contents);
   manifest.count = contents.vectors.count;
   manifest.dimension = contents.vectors.dimension;
   manifest.stored_type = contents.vectors.type;
-  manifest.normalised = manifest.metric == Metric::cosine;
-  part.geometry = encoder.geometry();
-  part.replication = replication_of(contents.membership);
+  description.geometry = encoder.geometry();
+  description.replication = replication_of(contents.membership);
   const std::vector<std::byte> centroid_bytes = encode_centroids(centroids);
   const std::uint64_t payload =
       encoder.region_bytes() + centroid_bytes.size() + std::as_bytes(encoder.table()).size();

@@ -11,8 +11,8 @@
 namespace farvec::layout {
 
 /// Works like write_index(). The caller has filled in metric, source type, the kind of geometry and
-/// the build of a ClusterPart, dataset and farvec_*; the rest is filled in here. Throws Error like
-/// write_index().
+/// the build of a ClusterDescription, dataset and farvec_*; the rest is filled in here. Throws
+/// Error like write_index().
 Manifest write_cluster_index(const std::filesystem::path& directory, Manifest manifest,
                              const ClusterContents& contents, const CentroidsView& centroids,
                              const WriteOptions& options = {});

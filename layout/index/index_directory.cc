@@ -150,7 +150,7 @@ void check_chunk(const RegionEntry& entry, std::size_t chunk, std::span<const st
 }
 
 OffsetTable parse_offset_table(HugeBuffer region, const Manifest& manifest) {
-  const GraphPart& graph = manifest.graph();
+  const GraphDescription& graph = manifest.graph();
   const bool packed = graph.layout == LayoutKind::packed;
   const std::uint32_t most = packed ? manifest.graph_geometry().most_units() : graph.max_degree;
   OffsetTable table({std::move(region), kRegionHeaderBytes}, manifest.count, most);

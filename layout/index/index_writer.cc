@@ -30,8 +30,7 @@ void fill_in(Manifest& manifest, const IndexContents& contents) {
   manifest.count = edges.count;
   manifest.dimension = contents.records.vectors.dimension;
   manifest.stored_type = contents.records.vectors.type;
-  manifest.normalised = manifest.metric == Metric::cosine;
-  GraphPart& graph = manifest.graph();
+  GraphDescription& graph = manifest.graph();
   graph.entry = edges.entry;
   graph.edges = std::accumulate(edges.degrees, edges.degrees + edges.count, std::uint64_t{0});
   graph.build.code_bits = contents.codes.header.bits;

@@ -39,12 +39,12 @@ void check_destination(const std::filesystem::path& directory, bool overwrite,
                        std::uint64_t least_bytes);
 
 /// Writes `directory`. The caller has filled in metric, types, layout, record_checksum, max_degree
-/// and build of a GraphPart, dataset and farvec_*; count, dimension, edges, entry, bytes of lists,
-/// code bits and regions are filled in here. Everything goes to `directory`.partial first, each
-/// region's header after its payload is on the disk, and the directory gets its name at the very
-/// end. Throws Error when `directory` exists (unless overwrite, and it is an index), when the disk
-/// has too little room (says how much is needed), or on any failed write, and WorkInterrupted; then
-/// nothing stays. Returns the manifest as written.
+/// and build of a GraphDescription, dataset and farvec_*; count, dimension, edges, entry, bytes of
+/// lists, code bits and regions are filled in here. Everything goes to `directory`.partial first,
+/// each region's header after its payload is on the disk, and the directory gets its name at the
+/// very end. Throws Error when `directory` exists (unless overwrite, and it is an index), when the
+/// disk has too little room (says how much is needed), or on any failed write, and WorkInterrupted;
+/// then nothing stays. Returns the manifest as written.
 Manifest write_index(const std::filesystem::path& directory, Manifest manifest,
                      const IndexContents& contents, const WriteOptions& options = {});
 

@@ -11,15 +11,15 @@ namespace farvec::layout {
 namespace {
 
 /// For a Manifest or a const one.
-template <typename Part, typename Whole>
-auto& part_of(Whole& manifest) {
-  auto* const own = std::get_if<Part>(&manifest.part);
+template <typename Description, typename Whole>
+auto& description_of(Whole& manifest) {
+  auto* const own = std::get_if<Description>(&manifest.description);
   FARVEC_CHECK(own != nullptr, "this index is a {}, not a {}", to_string(manifest.kind()),
-               to_string(Part::kKind));
+               to_string(Description::kKind));
   return *own;
 }
 
-/// For a GraphPart or a const one.
+/// For a GraphDescription or a const one.
 template <typename Graph>
 auto& slotted_of(Graph& graph) {
   FARVEC_CHECK(graph.slotted.has_value(), "this graph is {}, not slotted", graph.layout_name());
@@ -62,31 +62,31 @@ RegionHeader RegionEntry::header() const {
 }
 
 IndexKind Manifest::kind() const {
-  return kind_of(part);
+  return kind_of(description);
 }
 
 std::string_view Manifest::layout_name() const {
-  return std::visit([](const auto& own) { return own.layout_name(); }, part);
+  return std::visit([](const auto& own) { return own.layout_name(); }, description);
 }
 
 bool Manifest::has_record_checksums() const {
-  return std::visit([](const auto& own) { return own.has_record_checksums(); }, part);
+  return std::visit([](const auto& own) { return own.has_record_checksums(); }, description);
 }
 
-const GraphPart& Manifest::graph() const {
-  return part_of<GraphPart>(*this);
+const GraphDescription& Manifest::graph() const {
+  return description_of<GraphDescription>(*this);
 }
 
-GraphPart& Manifest::graph() {
-  return part_of<GraphPart>(*this);
+GraphDescription& Manifest::graph() {
+  return description_of<GraphDescription>(*this);
 }
 
-const ClusterPart& Manifest::cluster() const {
-  return part_of<ClusterPart>(*this);
+const ClusterDescription& Manifest::cluster() const {
+  return description_of<ClusterDescription>(*this);
 }
 
-ClusterPart& Manifest::cluster() {
-  return part_of<ClusterPart>(*this);
+ClusterDescription& Manifest::cluster() {
+  return description_of<ClusterDescription>(*this);
 }
 
 const SlottedDescription& Manifest::slotted() const {
@@ -98,7 +98,7 @@ SlottedDescription& Manifest::slotted() {
 }
 
 GraphGeometry Manifest::graph_geometry() const {
-  const GraphPart& own = graph();
+  const GraphDescription& own = graph();
   return {.kind = own.layout,
           .record_checksum = own.record_checksum,
           .vector_bytes = vector_bytes(),

@@ -10,10 +10,11 @@
 #include <variant>
 #include <vector>
 
+#include "base/stored_form.h"
 #include "base/types.h"
 #include "layout/cluster/centroids_shape.h"
 #include "layout/graph/codes_shape.h"
-#include "layout/index/index_parts.h"
+#include "layout/index/index_description.h"
 #include "layout/index/placement.h"
 #include "layout/region/region_header.h"
 
@@ -46,17 +47,16 @@ struct RegionEntry {
   RegionHeader header() const;
 };
 
-/// Has what every index has, and the part that its kind has. Asking for the part of another kind is
-/// a broken invariant: test the kind first.
+/// Has what every index has, and the description that its kind has. Asking for the description of
+/// another kind is a broken invariant: test the kind first.
 struct Manifest {
   Metric metric = Metric::l2;
   ElementType stored_type = ElementType::f32;  ///< type in the records
   ElementType source_type = ElementType::f32;  ///< type in the data set, and of queries
-  bool normalised = false;                     ///< the records hold unit vectors
   std::uint32_t dimension = 0;
   std::uint64_t count = 0;
 
-  IndexPart part;
+  IndexDescription description;
 
   DatasetFingerprint dataset;
   std::string farvec_version;
@@ -65,16 +65,18 @@ struct Manifest {
   std::optional<Placement> placement;  ///< empty: one memory node holds everything
 
   IndexKind kind() const;
-  bool is_graph() const { return std::holds_alternative<GraphPart>(part); }
-  bool is_cluster() const { return std::holds_alternative<ClusterPart>(part); }
+  /// Says whether the records hold unit vectors.
+  bool normalised() const { return stores_unit_vectors(metric); }
+  bool is_graph() const { return std::holds_alternative<GraphDescription>(description); }
+  bool is_cluster() const { return std::holds_alternative<ClusterDescription>(description); }
   /// Says whether it is a cluster index whose lists have the codes of their members.
   bool has_member_codes() const { return is_cluster() && cluster().geometry.has_codes(); }
   /// Says whether it is a graph in slotted pages.
   bool is_slotted() const { return is_graph() && graph().slotted.has_value(); }
-  const GraphPart& graph() const;
-  GraphPart& graph();
-  const ClusterPart& cluster() const;
-  ClusterPart& cluster();
+  const GraphDescription& graph() const;
+  GraphDescription& graph();
+  const ClusterDescription& cluster() const;
+  ClusterDescription& cluster();
   const SlottedDescription& slotted() const;
   SlottedDescription& slotted();
 
@@ -88,7 +90,7 @@ struct Manifest {
     return count * dimension * std::uint64_t{element_bytes(source_type)};
   }
 
-  // For graphs only, from their part and from what every index has.
+  // For graphs only, from their description and from what every index has.
   GraphGeometry graph_geometry() const;
   CodesShape codes_shape() const;
   /// For slotted pages only, whose page_bytes are the block_bytes of the graph.

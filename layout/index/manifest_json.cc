@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "layout/index/description_json.h"
 #include "layout/index/manifest.h"
-#include "layout/index/part_json.h"
 #include "layout/index/placement_json.h"
 #include "layout/region/json_fields.h"
 
@@ -39,19 +39,19 @@ Json dataset_to_json(const DatasetFingerprint& dataset) {
           {"xxh3", hash_to_text(dataset.xxh3)}};
 }
 
-/// An empty part of each kind.
-template <typename... Part>
-std::vector<IndexPart> empty_parts(const std::variant<Part...>&) {
-  return {IndexPart(Part())...};
+/// An empty description of each kind.
+template <typename... Description>
+std::vector<IndexDescription> empty_descriptions(const std::variant<Description...>&) {
+  return {IndexDescription(Description())...};
 }
 
-/// An empty part of the kind that the manifest names.
-IndexPart read_kind(const JsonFields& fields) {
+/// An empty description of the kind that the manifest names.
+IndexDescription read_kind(const JsonFields& fields) {
   const std::string& index = fields.text("index");
   std::string known;
-  for (IndexPart& part : empty_parts(IndexPart())) {
-    const std::string_view name = to_string(kind_of(part));
-    if (index == name) return std::move(part);
+  for (IndexDescription& description : empty_descriptions(IndexDescription())) {
+    const std::string_view name = to_string(kind_of(description));
+    if (index == name) return std::move(description);
     known += fmt::format("{}'{}'", known.empty() ? "" : " or ", name);
   }
   fields.fail("index", fmt::format("is '{}', not {}", index, known));
@@ -61,8 +61,7 @@ void read_shape(const JsonFields& fields, Manifest& m) {
   m.metric = fields.word("metric", parse_metric);
   m.stored_type = fields.word("stored_type", parse_element_type);
   m.source_type = fields.word("source_type", parse_element_type);
-  m.normalised = fields.boolean("normalised");
-  if (m.normalised != (m.metric == Metric::cosine)) {
+  if (fields.boolean("normalised") != m.normalised()) {
     fields.fail("normalised", "contradicts the metric");
   }
   m.dimension = fields.integer32("dimension", 1, kMaxDimension);
@@ -116,8 +115,8 @@ void require_payload(const RegionEntry& region, const ExpectedRegion& expected,
 
 void read_regions(const JsonFields& fields, Manifest& m, std::string_view source) {
   const nlohmann::json& array = fields.array("regions");
-  const auto expected =
-      std::visit([&](const auto& part) { return expected_regions(m, part); }, m.part);
+  const auto expected = std::visit(
+      [&](const auto& description) { return expected_regions(m, description); }, m.description);
   if (array.size() != expected.size()) {
     fields.fail("regions", fmt::format("does not have {} entries", expected.size()));
   }
@@ -149,10 +148,11 @@ std::string manifest_to_json(const Manifest& m) {
                {"metric", to_string(m.metric)},
                {"stored_type", to_string(m.stored_type)},
                {"source_type", to_string(m.source_type)},
-               {"normalised", m.normalised},
+               {"normalised", m.normalised()},
                {"dimension", m.dimension},
                {"count", m.count}};
-  std::visit([&](const auto& part) { add_part(m, part, json); }, m.part);
+  std::visit([&](const auto& description) { add_description(m, description, json); },
+             m.description);
   json["dataset"] = dataset_to_json(m.dataset);
   json["built_by"] = {{"version", m.farvec_version}, {"commit", m.farvec_commit}};
   json["regions"] = std::move(regions);
@@ -167,9 +167,9 @@ Manifest manifest_from_json(std::string_view text, std::string_view source) {
   if (fields.text("format") != kFormat) fields.fail("format", "is not farvec-index");
   require_format_version(fields.integer("format_version", 0), source);
   Manifest m;
-  m.part = read_kind(fields);
+  m.description = read_kind(fields);
   read_shape(fields, m);
-  std::visit([&](auto& part) { read_part(fields, m, part); }, m.part);
+  std::visit([&](auto& description) { read_description(fields, m, description); }, m.description);
   read_dataset(fields.object("dataset"), m.dataset);
   const JsonFields built_by = fields.object("built_by");
   m.farvec_version = built_by.text("version");

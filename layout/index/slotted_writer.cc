@@ -25,8 +25,7 @@ void fill_in(Manifest& manifest, const SlottedContents& contents) {
   manifest.count = contents.graph.count;
   manifest.dimension = contents.vectors.dimension;
   manifest.stored_type = contents.vectors.type;
-  manifest.normalised = manifest.metric == Metric::cosine;
-  GraphPart& graph = manifest.graph();
+  GraphDescription& graph = manifest.graph();
   graph.entry = contents.graph.entry;
   graph.edges = std::accumulate(contents.graph.degrees,
                                 contents.graph.degrees + contents.graph.count, std::uint64_t{0});

@@ -25,9 +25,9 @@ struct SlottedContents {
 };
 
 /// Works like write_index(). The caller has filled in metric, types, dataset, farvec_*, and in a
-/// GraphPart record_checksum (false), block_bytes, max_degree, build, and its `slotted`, which is
-/// present, except for `pages` and `entries`. A region of vectors is written when slotted->rerank
-/// says so.
+/// GraphDescription record_checksum (false), block_bytes, max_degree, build, and its `slotted`,
+/// which is present, except for `pages` and `entries`. A region of vectors is written when
+/// slotted->rerank says so.
 Manifest write_slotted_index(const std::filesystem::path& directory, Manifest manifest,
                              const SlottedContents& contents, const WriteOptions& options = {});
 

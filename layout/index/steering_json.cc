@@ -1,5 +1,5 @@
 // This file writes into the manifest why an index has its codes, and reads it back.
-#include "layout/index/part_json.h"
+#include "layout/index/description_json.h"
 
 namespace farvec::layout {
 

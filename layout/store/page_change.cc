@@ -43,7 +43,7 @@ class PageTuples {
       : page_(page), header_(load_unaligned<StorePageHeader>(page.data())) {}
 
   Status put(std::uint16_t slot, std::span<const std::byte> tuple) {
-    if (slot > header_.slots) return wrong("a tuple is put behind the next new slot");
+    if (slot > header_.slots) return wrong("a tuple is put after the next new slot");
     if (tuple.empty()) return wrong("a tuple without bytes");
     const bool is_new = slot == header_.slots;
     const std::uint32_t old = is_new ? 0 : stored_bytes(at(slot).bytes);
@@ -75,7 +75,7 @@ class PageTuples {
   Status patch(std::uint16_t slot, std::uint32_t offset, std::span<const std::byte> bytes) {
     if (slot >= header_.slots) return wrong("a slot without a tuple");
     const StoreSlot where = at(slot);
-    if (offset + bytes.size() > where.bytes) return wrong("bytes behind the end of a tuple");
+    if (offset + bytes.size() > where.bytes) return wrong("bytes after the end of a tuple");
     if (!bytes.empty()) {
       std::memcpy(page_.data() + where.offset + offset, bytes.data(), bytes.size());
     }

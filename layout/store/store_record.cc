@@ -35,7 +35,7 @@ Status decode_record(std::span<const std::byte> bytes, StoreRecord& record) {
     record.parts.push_back({part.page, rest.first(part.bytes)});
     rest = rest.subspan(part.bytes);
   }
-  if (!rest.empty()) return no_record("bytes behind the parts of a record");
+  if (!rest.empty()) return no_record("bytes after the parts of a record");
   return {};
 }
 

@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "base/stored_form.h"
 #include "dataset/vector_file.h"
-#include "distance/distance.h"
 #include "measure/advise/device/measured_disk.h"
 #include "measure/advise/sample_plan.h"
 #include "measure/advise/small_index.h"
@@ -124,7 +124,7 @@ class Advisor {
     layout::Manifest manifest;
     manifest.metric = options_.file.metric;
     manifest.source_type = info.type;
-    manifest.stored_type = distance::stored_type(manifest.metric, info.type);
+    manifest.stored_type = stored_type(manifest.metric, info.type);
     manifest.dimension = info.dimension;
     dataset::VectorSet queries = search::load_queries(options_.queries, manifest);
     const RowRange range = parse_range(options_.queries_range, queries.count(), "--queries-range");

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/stored_form.h"
 #include "changes/batches.h"
 #include "dataset/recall.h"
 #include "dataset/vector_set.h"
@@ -110,7 +111,7 @@ class Run {
     // Where vectors are scaled to length 1 the index has other distances than the truth: there the
     // ids decide.
     const float* const distances =
-        input_.metric == Metric::cosine ? nullptr : found.distances.data();
+        stores_unit_vectors(input_.metric) ? nullptr : found.distances.data();
     return dataset::recall_at_k({found.ids.data(), distances, found.queries, input_.k}, truth,
                                 input_.k);
   }

@@ -67,7 +67,7 @@ class ClusterRows final : public KindRows {
 
 }  // namespace
 
-const KindRows& rows_of(const layout::ClusterPart&) {
+const KindRows& rows_of(const layout::ClusterDescription&) {
   static const ClusterRows rows;
   return rows;
 }

@@ -67,9 +67,9 @@ void add_graph_parameters(const layout::Manifest& manifest, const SweepPoint& po
   row["code_bits"] = manifest.graph().build.code_bits;
 }
 
-const KindRows& rows_of(const layout::GraphPart& part) {
+const KindRows& rows_of(const layout::GraphDescription& description) {
   static const GraphRows rows;
-  return part.slotted ? page_rows() : rows;
+  return description.slotted ? page_rows() : rows;
 }
 
 }  // namespace farvec::measure

@@ -33,10 +33,10 @@ class KindRows {
                          nlohmann::ordered_json& row) const = 0;
 };
 
-/// Returns rows that live as long as the program. `part` is the part of the index's manifest for
-/// its kind.
-const KindRows& rows_of(const layout::GraphPart& part);
-const KindRows& rows_of(const layout::ClusterPart& part);
+/// Returns rows that live as long as the program. `description` is the one in the index's manifest
+/// for its kind.
+const KindRows& rows_of(const layout::GraphDescription& description);
+const KindRows& rows_of(const layout::ClusterDescription& description);
 /// Returns the rows for a graph in slotted pages.
 const KindRows& page_rows();
 /// Adds the parameters that every graph has.

@@ -16,8 +16,9 @@ namespace farvec::measure {
 namespace {
 
 const KindRows& rows_of(const layout::Manifest& manifest) {
-  return std::visit([](const auto& part) -> const KindRows& { return measure::rows_of(part); },
-                    manifest.part);
+  return std::visit(
+      [](const auto& description) -> const KindRows& { return measure::rows_of(description); },
+      manifest.description);
 }
 
 /// Returns the cells after the threads.

@@ -15,6 +15,9 @@ namespace {
 /// Room for latencies at first; more latencies make it grow.
 constexpr std::size_t kReserved = 1 << 20;
 
+constexpr Status kWideId{StatusCode::invalid_argument,
+                         "an id has more than 32 bits: ask for ids of 64"};
+
 [[noreturn]] void throw_failed(std::size_t query, const Status& status) {
   throw StatusError(status.code(), "query {} failed: {} ({})", query, status.message(),
                     to_string(status.code()));
@@ -23,8 +26,7 @@ constexpr std::size_t kReserved = 1 << 20;
 /// A task and the room for its answer.
 struct Slot : SearchTask {
   std::uint64_t number = 0;  ///< its query is the row modulo their count
-  std::vector<NodeId> id_room;
-  std::vector<std::uint64_t> user_id_room;
+  std::vector<std::uint64_t> id_room;
   std::vector<float> distance_room;
 };
 
@@ -51,8 +53,8 @@ class StridedFeed : public TaskFeed {
     Slot* slot = free_slot();
     slot->number = next_;
     next_ += stride_;
-    slot->query = queries_.row(slot->number % queries_.count);
-    slot->deadline = now_ticks() + deadline_;
+    slot->request.query = queries_.row(slot->number % queries_.count);
+    slot->request.deadline = now_ticks() + deadline_;
     return slot;
   }
 
@@ -63,10 +65,10 @@ class StridedFeed : public TaskFeed {
 
   void done(SearchTask& task) override {
     auto* slot = static_cast<Slot*>(&task);
-    if (!task.status.ok()) {
-      throw_failed(slot->number % queries_.count, task.status);
+    if (!task.answer.status.ok()) {
+      throw_failed(slot->number % queries_.count, task.answer.status);
     }
-    latency_us.push_back(static_cast<float>(ticks_to_us(task.finished - task.started)));
+    latency_us.push_back(static_cast<float>(ticks_to_us(task.clock.finished - task.clock.started)));
     if (slot->number - parameters_.first < queries_.count) keep(*slot);
     free_.push_back(slot);
   }
@@ -84,15 +86,11 @@ class StridedFeed : public TaskFeed {
       Slot& slot = *slots_.back();
       slot.id_room.resize(parameters_.search.k());
       slot.distance_room.resize(parameters_.search.k());
-      slot.ids = slot.id_room.data();
-      if (parameters_.user_ids != nullptr) {
-        slot.user_id_room.resize(parameters_.search.k());
-        slot.user_ids = slot.user_id_room.data();
-      }
-      slot.distances = slot.distance_room.data();
-      slot.parameters = parameters_.search;
-      slot.partial = parameters_.partial;
-      slot.count_lines = parameters_.count_lines;
+      slot.answer.ids = slot.id_room.data();
+      slot.answer.distances = slot.distance_room.data();
+      slot.request.parameters = parameters_.search;
+      slot.request.partial = parameters_.partial;
+      slot.request.count_lines = parameters_.count_lines;
       free_.push_back(&slot);
     }
     Slot* slot = free_.back();
@@ -104,17 +102,19 @@ class StridedFeed : public TaskFeed {
     const std::uint32_t k = parameters_.search.k();
     const std::size_t row = slot.number % queries_.count * k;
     for (std::uint32_t i = 0; i < k; ++i) {
-      const bool found = i < slot.found;
+      const bool found = i < slot.answer.found;
+      const std::uint64_t id = found ? slot.answer.ids[i] : kNoUserId;
       if (parameters_.user_ids != nullptr) {
-        (*parameters_.user_ids)[row + i] = found ? slot.user_ids[i] : kNoUserId;
+        (*parameters_.user_ids)[row + i] = id;
       } else {
-        results_.ids[row + i] = found ? slot.ids[i] : kInvalidNode;
+        if (found && id >= kInvalidNode) throw_failed(slot.number % queries_.count, kWideId);
+        results_.ids[row + i] = found ? static_cast<NodeId>(id) : kInvalidNode;
       }
       results_.distances[row + i] =
-          found ? slot.distances[i] : std::numeric_limits<float>::infinity();
+          found ? slot.answer.distances[i] : std::numeric_limits<float>::infinity();
     }
-    totals += slot.counts;
-    coverage = std::min(coverage, slot.coverage);
+    totals += slot.answer.counts;
+    coverage = std::min(coverage, slot.answer.coverage);
   }
 
   const VectorView queries_;

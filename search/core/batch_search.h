@@ -28,12 +28,12 @@ struct BatchParameters {
   double limit_ms = 0;
   double deadline_ms = 10'000;  ///< per query, from its start
   bool partial = false;         ///< go on without records that no memory node can deliver
-  bool count_lines = false;     ///< SearchTask::count_lines
+  bool count_lines = false;     ///< SearchRequest::count_lines
   /// Called before every search, by the threads of all cores, in their fibers; true ends the batch.
   /// When it is empty, nothing ends the batch.
   std::function<bool()> stop = {};
-  /// For a collection: receives the users' ids in place of the results' ids (queries x k; missing
-  /// ones are all ones). Null: ids have 32 bits.
+  /// Receives the ids in place of the results (queries x k; missing ones are kNoUserId). Null: the
+  /// results do, and an id that has more than 32 bits is an error.
   std::vector<std::uint64_t>* user_ids = nullptr;
   BatchThreads threads = BatchThreads::pinned;
 };
@@ -47,7 +47,7 @@ struct BatchOutcome {
   double processor_seconds = 0;   ///< processor time of their threads, in sum
   std::vector<float> latency_us;  ///< one per search, start to end
   QueryCounts totals;             ///< summed over the first search of each query
-  double coverage = 1;            ///< the least SearchTask::coverage of these searches
+  double coverage = 1;            ///< the least SearchAnswer::coverage of these searches
 };
 
 /// Runs one SearchCore per thread. Queries are dealt out in turn until each has been searched

@@ -8,7 +8,9 @@
 namespace farvec::search {
 
 CoreLoop::CoreLoop(const CoreFibers& fibers, const PartFactory& make_part)
-    : scheduler_({fibers.slots + fibers.helpers}), part_(make_part(scheduler_)) {
+    : scheduler_(
+          {.max_fibers = fibers.slots + fibers.helpers, .poll_interval = fibers.poll_interval}),
+      part_(make_part(scheduler_)) {
   FARVEC_CHECK(part_->slots() == fibers.slots, "{} slots for {} fibers", part_->slots(),
                fibers.slots);
   idle_.reserve(fibers.slots);
@@ -36,9 +38,10 @@ CoreStatistics CoreLoop::statistics() const {
 }
 
 /// Spawns the fiber of the next slot. Each fiber that has a task makes the next one, so that a run
-/// of one task does not pay for all slots.
+/// of one task does not pay for all slots. Where helpers of the part have taken all fibers, a later
+/// task makes it.
 void CoreLoop::spawn_fiber() {
-  const std::uint32_t slot = spawned_++;
+  const std::uint32_t slot = spawned_;
   const Status status = scheduler_.spawn([this, slot] {
     try {
       serve(slot);
@@ -46,7 +49,7 @@ void CoreLoop::spawn_fiber() {
       fail();
     }
   });
-  FARVEC_CHECK(status.ok(), "{}", status.message());
+  if (status.ok()) ++spawned_;
 }
 
 /// One turn of the core's loop.
@@ -55,10 +58,11 @@ void CoreLoop::dispatch() {
     if (!idle_.empty()) offer_task();
     scheduler_.run_once();
     if (stopping_ || live_ > 0 || waiting_ != nullptr || idle_.size() < spawned_) return;
-    if (feed_->finished())
+    if (feed_->finished()) {
       stopping_ = true;
-    else
+    } else if (!part_->busy()) {
       feed_->idle();
+    }
   } catch (...) {
     fail();
   }
@@ -93,6 +97,20 @@ SearchTask* CoreLoop::take_task() {
   return feed_->next();
 }
 
+void CoreLoop::run_task(std::uint32_t slot, SearchTask& task) {
+  task.clock.started = now_ticks();
+  if (task.clock.started > task.request.deadline) {
+    task.answer.found = 0;
+    task.answer.counts = {};
+    task.answer.coverage = 1;
+    task.answer.status = {StatusCode::deadline_exceeded,
+                          "the deadline passed before the search began"};
+  } else {
+    task.answer.status = part_->search(slot, task.request, task.answer);
+  }
+  task.clock.finished = now_ticks();
+}
+
 /// The body of a slot's fiber: search after search until the core stops.
 void CoreLoop::serve(std::uint32_t slot) {
   while (!stopping_) {
@@ -104,11 +122,9 @@ void CoreLoop::serve(std::uint32_t slot) {
     }
     if (spawned_ < part_->slots()) spawn_fiber();
     ++live_;
-    task->started = now_ticks();
-    task->status = part_->search(slot, *task);
-    task->finished = now_ticks();
+    run_task(slot, *task);
     --live_;
-    const bool lost = task->status.code() == StatusCode::unavailable;
+    const bool lost = task->answer.status.code() == StatusCode::unavailable;
     feed_->done(*task);
     // A lost source fails at once: let the poller report it before the next task.
     if (lost) scheduler_.yield();

@@ -19,8 +19,12 @@ namespace farvec::search {
 using PartFactory = std::function<std::unique_ptr<CorePart>(coroutines::Scheduler&)>;
 
 struct CoreFibers {
-  std::uint32_t slots = 1;    ///< slots of the part
-  std::uint32_t helpers = 0;  ///< the most fibers that the part spawns
+  std::uint32_t slots = 1;  ///< slots of the part
+  /// Fibers for what the part spawns. It may try to spawn more, and may then have those of slots
+  /// that have no fiber yet.
+  std::uint32_t helpers = 0;
+  /// The most switches of fibers between two polls.
+  std::uint32_t poll_interval = coroutines::SchedulerOptions{}.poll_interval;
 };
 
 /// Owns a scheduler, and runs a fiber for each slot of a part, as far as tasks need them.
@@ -38,6 +42,7 @@ class CoreLoop final : public SearchCore {
   void fail();
   bool poll();
   SearchTask* take_task();
+  void run_task(std::uint32_t slot, SearchTask& task);
   void serve(std::uint32_t slot);
 
   coroutines::Scheduler scheduler_;

@@ -30,17 +30,20 @@ class CorePart {
   virtual std::uint32_t slots() const = 0;
 
   /// Is called in a fiber of the scheduler, which it suspends. Any fiber may use a slot, but one
-  /// fiber at a time. Fills in the task's results, counts and coverage. The caller sets its start
-  /// (from which the deadline counts), its status and its end. Errors are those of
-  /// SearchCore::run(). A search that ends as `unavailable` may not have suspended: let the poller
-  /// run before the next one.
-  virtual Status search(std::uint32_t slot, SearchTask& task) = 0;
+  /// fiber at a time. Fills in the answer, except for its status, which is returned. Both must live
+  /// until then. Errors are those of SearchCore::run(). A search that ends as `unavailable` may not
+  /// have suspended: let the poller run before the next one.
+  virtual Status search(std::uint32_t slot, const SearchRequest& request, SearchAnswer& answer) = 0;
 
   /// The owner of the scheduler calls it from the scheduler's poller. True when something came.
   /// Throws Error, once, when the source of records is lost for good; the searches that are under
   /// way then end as `unavailable`, and so does every later one. A poller must not throw: it has to
   /// keep the error for the callers that it concerns.
   virtual bool poll() = 0;
+
+  /// Returns whether fibers of this part work that no search has begun. The core's loop then takes
+  /// no pause. Call it on the scheduler's thread.
+  virtual bool busy() const { return false; }
 
   /// Returns the statistics of this part alone, without live_searches, which the code that starts
   /// searches counts. Call it on the scheduler's thread, or when that no longer runs.

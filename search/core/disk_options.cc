@@ -86,17 +86,22 @@ std::size_t parse_budget(const std::string& text, const layout::Manifest& manife
   return static_cast<std::size_t>(static_cast<double>(index_bytes(manifest)) * percent / 100);
 }
 
-DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest) {
+DiskChoice parse_page_choice(const DiskArguments& arguments) {
   DiskChoice choice;
-  if (!arguments.memory_budget.empty()) {
-    choice.memory_budget = parse_budget(arguments.memory_budget, manifest);
-  }
-  if (!manifest.is_slotted()) return choice;
   choice.search = slotted::parse_search_kind(arguments.search);
   choice.pool = slotted::parse_pool_kind(arguments.pool);
   choice.prefetch = parse_switch(arguments.prefetch, "--prefetch");
   choice.page_search = parse_switch(arguments.page_search, "--page-search");
   choice.rerank = parse_rerank(arguments.rerank);
+  return choice;
+}
+
+DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest) {
+  DiskChoice choice;
+  if (manifest.is_slotted()) choice = parse_page_choice(arguments);
+  if (!arguments.memory_budget.empty()) {
+    choice.memory_budget = parse_budget(arguments.memory_budget, manifest);
+  }
   return choice;
 }
 

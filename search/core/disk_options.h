@@ -49,6 +49,10 @@ std::uint64_t index_bytes(const layout::Manifest& manifest);
 /// Parses "50MB", or "20%" of all bytes of the index. Throws Error.
 std::size_t parse_budget(const std::string& text, const layout::Manifest& manifest);
 
+/// Returns how slotted pages are searched; the budget is left out. The arguments have one value
+/// each. Throws Error.
+DiskChoice parse_page_choice(const DiskArguments& arguments);
+
 /// The arguments have one value each. For an index that is not in slotted pages, only the budget
 /// may be given. Throws Error.
 DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest);

@@ -17,17 +17,21 @@
 
 namespace farvec::search {
 
-/// Like load_search_index(); `part` is the manifest's own.
-SearchIndex load_kind(const layout::IndexDirectory& directory, const layout::GraphPart& part,
+/// Like load_search_index(); `description` is the manifest's own.
+SearchIndex load_kind(const layout::IndexDirectory& directory,
+                      const layout::GraphDescription& description,
                       const layout::LoadOptions& options);
-SearchIndex load_kind(const layout::IndexDirectory& directory, const layout::ClusterPart& part,
+SearchIndex load_kind(const layout::IndexDirectory& directory,
+                      const layout::ClusterDescription& description,
                       const layout::LoadOptions& options);
 
-/// Like fetch_search_index(); `part` is the manifest's own, and in a layout for memory.
-SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::GraphPart& part,
-                       transport::Endpoint& endpoint, const FetchBound& bound);
-SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::ClusterPart& part,
-                       transport::Endpoint& endpoint, const FetchBound& bound);
+/// Like fetch_search_index(); `description` is the manifest's own, and in a layout for memory.
+SearchIndex fetch_kind(const layout::Manifest& manifest,
+                       const layout::GraphDescription& description, transport::Endpoint& endpoint,
+                       const FetchBound& bound);
+SearchIndex fetch_kind(const layout::Manifest& manifest,
+                       const layout::ClusterDescription& description, transport::Endpoint& endpoint,
+                       const FetchBound& bound);
 
 /// Works like make_part().
 std::unique_ptr<CorePart> make_load_part(const GraphIndex& index, std::span<const std::byte> region,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/finite.h"
 #include "base/status_error.h"
+#include "base/stored_form.h"
 #include "distance/distance.h"
 
 namespace farvec::search {
@@ -15,8 +16,8 @@ std::vector<std::byte> normalised_queries(const VectorView& queries, Metric metr
     if (fault == RowFault::none) continue;
     throw StatusError(StatusCode::invalid_argument, "query {} {}", i, to_string(fault));
   }
-  if (metric != Metric::cosine) return {};
-  const ElementType type = distance::stored_type(metric, queries.type);
+  if (!stores_unit_vectors(metric)) return {};
+  const ElementType type = stored_type(metric, queries.type);
   const std::size_t bytes = queries.dimension * element_bytes(type);
   std::vector<std::byte> stored(queries.count * bytes);
   for (std::size_t i = 0; i < queries.count; ++i) {

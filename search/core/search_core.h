@@ -68,7 +68,7 @@ struct QueryCounts {
   std::uint64_t group_reads = 0;  ///< reads that bring a cluster's group, with or without its list
   std::uint64_t list_reads = 0;   ///< reads that bring a list alone
   std::uint64_t stray_reads = 0;  ///< reads that bring one stray or a few near each other
-  LineCounts lines;               ///< if SearchTask::count_lines; not for slotted pages or clusters
+  LineCounts lines;  ///< if SearchRequest::count_lines; not for slotted pages or clusters
 
   QueryCounts& operator+=(const QueryCounts& other) {
     hops += other.hops;
@@ -91,9 +91,8 @@ struct QueryCounts {
   }
 };
 
-/// A SearchTask is one query from admission to answer. The code that feeds it owns it; it is not
-/// moved while a core has it.
-struct SearchTask {
+/// A SearchRequest is what a search is asked for.
+struct SearchRequest {
   const std::byte* query = nullptr;  ///< dimension elements of the index's stored type
   SearchParameters parameters;
   Ticks deadline = 0;        ///< absolute
@@ -104,10 +103,13 @@ struct SearchTask {
   /// where max_list and max_probe would not allow such a search, and the counts say what that has
   /// cost.
   const RowSet* out = nullptr;
-  NodeId* ids = nullptr;  ///< room for k, nearest first
-  /// For a collection, used in place of `ids`, where its ids may have more than 32 bits; may be
-  /// null.
-  std::uint64_t* user_ids = nullptr;
+};
+
+/// A SearchAnswer is what a search has found, and what that has cost.
+struct SearchAnswer {
+  /// Room for k ids, nearest first. An index answers with the numbers of rows, a collection with
+  /// the ids of its users.
+  std::uint64_t* ids = nullptr;
   float* distances = nullptr;  ///< room for k; exact
 
   Status status;
@@ -115,8 +117,19 @@ struct SearchTask {
   QueryCounts counts;
   /// Share of the index's records that could be read when one was lost; 1 when none was.
   double coverage = 1;
+};
+
+struct SearchClock {
   Ticks started = 0;
   Ticks finished = 0;
+};
+
+/// A SearchTask is one query from admission to answer. The code that feeds it to a core owns it; it
+/// is not moved while a core has it.
+struct SearchTask {
+  SearchRequest request;
+  SearchAnswer answer;
+  SearchClock clock;
 };
 
 /// Supplies a core with tasks. All calls come from the core's thread, and none but idle() may

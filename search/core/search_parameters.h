@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/status.h"
 #include "graph/limits.h"
-#include "layout/index/index_parts.h"
+#include "layout/index/index_description.h"
 
 namespace farvec::search {
 

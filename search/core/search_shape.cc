@@ -1,13 +1,30 @@
 #include "search/core/search_shape.h"
 
+#include <string>
 #include <variant>
 
+#include "base/error.h"
+#include "base/quantity.h"
 #include "search/core/index_kinds.h"
 
 namespace farvec::search {
 
 void set_largest(SearchShape& shape, const SearchChoice& choice) {
   std::visit([&](const auto& own) { set_own_largest(shape, own); }, choice);
+}
+
+void set_shared_pools(SearchShape& shape, const DiskArguments& arguments) {
+  shape.disk = parse_page_choice(arguments);
+  const std::string& budget = arguments.memory_budget;
+  if (budget.empty()) return;
+  if (budget.ends_with('%')) {
+    throw Error("--memory-budget {}: a collection grows, so say bytes, like 64MB", budget);
+  }
+  shape.pools = std::make_shared<slotted::PoolBudget>(parse_bytes(budget, "--memory-budget"));
+}
+
+void settle_pools(const SearchShape& shape) {
+  if (shape.pools != nullptr) shape.pools->settle();
 }
 
 SearchCoreOptions core_options(const SearchShape& shape) {
@@ -30,6 +47,7 @@ slotted::SlottedSearchOptions slotted_options(const SearchShape& shape,
   options.prefetch = choice.prefetch;
   options.page_search = choice.page_search;
   options.memory_budget = choice.memory_budget;
+  options.shared_budget = shape.pools;
   options.rerank = *choice.rerank;
   options.rerank_by_k = !shape.disk.rerank && options.rerank > 0;
   options.cores = shape.cores;

@@ -24,6 +24,9 @@ struct SearchShape {
   std::uint32_t width = 1;      ///< largest width of a search of a graph
   std::uint32_t probe = 16;     ///< most clusters that a search probes
   DiskChoice disk = {};         ///< how an index on a disk is searched
+  /// What the pools of several indexes share, in place of disk.memory_budget. Null: each index has
+  /// a budget of its own, or none.
+  std::shared_ptr<slotted::PoolBudget> pools = nullptr;
   /// See SearchCoreOptions. Without a value it is what a request costs on the tier.
   std::optional<std::uint32_t> merge_gap_bytes = std::nullopt;
   std::shared_ptr<ProbeCounts> probe_counts = nullptr;
@@ -31,6 +34,14 @@ struct SearchShape {
 
 /// Makes the choice the largest search of its kind.
 void set_largest(SearchShape& shape, const SearchChoice& choice);
+
+/// Says how the slotted segments of a collection are searched, and that their pools share the
+/// budget, where one was given. Throws Error for words that are none, and for a budget that is no
+/// number of bytes.
+void set_shared_pools(SearchShape& shape, const DiskArguments& arguments);
+
+/// Goes on with dividing the budget that pools share, if they do (PoolBudget::settle()).
+void settle_pools(const SearchShape& shape);
 
 /// Returns the options for one core of a graph or of clusters.
 SearchCoreOptions core_options(const SearchShape& shape);

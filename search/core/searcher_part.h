@@ -12,21 +12,18 @@
 namespace farvec::search {
 
 /// A Searcher has
-///   Status search(SearchTask&)   in a fiber; counts and results go to the task
+///   Status search(const SearchRequest&, SearchAnswer&)   in a fiber
 ///   std::size_t dram_bytes() const
 template <typename Searcher>
 class SearcherPart : public CorePart {
  public:
   std::uint32_t slots() const override { return static_cast<std::uint32_t>(searchers_.size()); }
 
-  Status search(std::uint32_t slot, SearchTask& task) override {
-    task.found = 0;
-    task.counts = {};
-    task.coverage = 1;
-    if (task.started > task.deadline) {
-      return {StatusCode::deadline_exceeded, "the deadline passed before the search began"};
-    }
-    return searchers_[slot]->search(task);
+  Status search(std::uint32_t slot, const SearchRequest& request, SearchAnswer& answer) override {
+    answer.found = 0;
+    answer.counts = {};
+    answer.coverage = 1;
+    return searchers_[slot]->search(request, answer);
   }
 
   bool poll() override { return false; }

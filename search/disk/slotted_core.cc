@@ -39,21 +39,21 @@ class SlottedSearcher {
     ids_.reserve(store.options().rerank);
   }
 
-  Status search(SearchTask& task) {
+  Status search(const SearchRequest& request, SearchAnswer& answer) {
     const SlottedIndex& index = store_.index();
-    if (Status status = check(task.parameters); !status.ok()) return status;
-    index.prepare(task.query, prepared_);
-    source_.begin(task.deadline);
+    if (Status status = check(request.parameters); !status.ok()) return status;
+    index.prepare(request.query, prepared_);
+    source_.begin(request.deadline);
     const slotted::SearchStart start = slotted::find_start(index, prepared_, scratch_);
-    Status status = run(task, start.view());
-    task.counts.estimates += start.estimates;
+    Status status = run(request, start.view(), answer.counts);
+    answer.counts.estimates += start.estimates;
     const slotted::PoolCounts counts = source_.counts();
-    task.counts.reads = counts.reads;
-    task.counts.bytes = counts.reads * index.geometry().page_bytes;
-    task.counts.cache_hits = counts.hits;
-    task.counts.pool_misses = counts.misses;
-    if (status.ok() && vectors_ != nullptr) status = rank_again(task);
-    if (status.ok()) copy_results(scratch_.results, task);
+    answer.counts.reads = counts.reads;
+    answer.counts.bytes = counts.reads * index.geometry().page_bytes;
+    answer.counts.cache_hits = counts.hits;
+    answer.counts.pool_misses = counts.misses;
+    if (status.ok() && vectors_ != nullptr) status = rank_again(request, answer.counts);
+    if (status.ok()) copy_results(scratch_.results, answer);
     return status;
   }
 
@@ -78,13 +78,13 @@ class SlottedSearcher {
     return std::min(planned.rerank, slotted::reranked(search.k(), search.graph().list));
   }
 
-  Status run(SearchTask& task, std::span<const NodeId> entries) {
-    graph::BeamParameters parameters = beam_parameters(store_.index(), task);
-    parameters.k = std::max(task.parameters.k(), reranked(task.parameters));
+  Status run(const SearchRequest& request, std::span<const NodeId> entries, QueryCounts& counts) {
+    graph::BeamParameters parameters = beam_parameters(store_.index(), request);
+    parameters.k = std::max(request.parameters.k(), reranked(request.parameters));
     Status status;
     do {
       status = run_once(parameters, entries);
-      add_counts(scratch_.counts, task);
+      add_counts(scratch_.counts, counts);
     } while (status.ok() && lengthen_list(parameters, scratch_.results.size()));
     return status;
   }
@@ -109,21 +109,21 @@ class SlottedSearcher {
   }
 
   /// Ranks results by their stored vectors; the k nearest of all results are left.
-  Status rank_again(SearchTask& task) {
+  Status rank_again(const SearchRequest& request, QueryCounts& counts) {
     graph::CandidateList& results = scratch_.results;
     ids_.clear();
     for (std::uint32_t i = 0; i < results.size(); ++i) ids_.push_back(results[i].id);
     std::sort(ids_.begin(), ids_.end());
-    results.reset(task.parameters.k());
-    slotted::VectorReads counts;
+    results.reset(request.parameters.k());
+    slotted::VectorReads reads;
     const Status status =
-        vectors_->read(ids_, task.deadline, counts, [&](NodeId id, const std::byte* vector) {
+        vectors_->read(ids_, request.deadline, reads, [&](NodeId id, const std::byte* vector) {
           results.insert(store_.index().distance(prepared_, vector), id);
-          ++task.counts.distances;
+          ++counts.distances;
         });
-    task.counts.rerank_reads = counts.reads;
-    task.counts.reads += counts.reads;
-    task.counts.bytes += counts.bytes;
+    counts.rerank_reads = reads.reads;
+    counts.reads += reads.reads;
+    counts.bytes += reads.bytes;
     return status;
   }
 
@@ -146,14 +146,20 @@ class SlottedPart final : public SearcherPart<SlottedSearcher<Pool>> {
                {.max_waiting = SlottedStore::reads_per_core(store_->options())}),
         disk_(queue_, {layout::kRegionHeaderBytes, geometry().page_bytes}, buffers()),
         reader_(pool, disk_, scheduler, store_->options().slots,
-                {.buffers = buffers(), .page_bytes = geometry().page_bytes}) {
+                {.buffers = buffers(),
+                 .page_bytes = geometry().page_bytes,
+                 .memory = shared_memory(scheduler,
+                                         SlottedStore::page_buffers_per_core(store_->options()),
+                                         geometry().page_bytes)}) {
     disk_.set_sink(reader_.pages());
-    queue_.engine().register_memory(reader_.pages().buffers());
+    queue_.engine().register_memory(reader_.pages().memory().memory());
     if (store_->options().rerank > 0) {
-      vectors_.emplace(queue_, scheduler,
-                       slotted::VectorFile{.vector_bytes = store_->index().vector_bytes()},
-                       SlottedStore::vector_reads_per_core(store_->options()));
-      queue_.engine().register_memory(vectors_->buffers());
+      const std::uint32_t vector_bytes = store_->index().vector_bytes();
+      const std::uint32_t reads = SlottedStore::vector_reads_per_core(store_->options());
+      vectors_.emplace(
+          queue_, scheduler, slotted::VectorFile{.vector_bytes = vector_bytes}, reads,
+          shared_memory(scheduler, reads, slotted::VectorReader::buffer_bytes(vector_bytes)));
+      queue_.engine().register_memory(vectors_->memory().memory());
     }
     for (std::uint32_t s = 0; s < store_->options().slots; ++s) {
       this->add_slot(std::make_unique<SlottedSearcher<Pool>>(
@@ -163,24 +169,36 @@ class SlottedPart final : public SearcherPart<SlottedSearcher<Pool>> {
     }
   }
   /// Prefetches may be under way, and their pages belong to the reader.
-  ~SlottedPart() override { queue_.close(); }
+  ~SlottedPart() override {
+    queue_.close();
+    if (queue_.engine().outstanding() == 0) return;
+    // The kernel still writes to some buffers, which other parts of this core share.
+    reader_.pages().memory().abandon();
+    if (vectors_) vectors_->memory().abandon();
+  }
 
   bool poll() override { return queue_.poll(); }
 
   CoreStatistics statistics() const override {
     CoreStatistics result = SearcherPart<SlottedSearcher<Pool>>::statistics();
-    const slotted::MemoryPlan& memory = store_->memory();
     result.in_flight_reads = reader_.pages().under_way();
     if (vectors_) {
       result.in_flight_reads += vectors_->under_way();
       result.dram_bytes += vectors_->dram_bytes();
     }
-    result.dram_bytes +=
-        reader_.dram_bytes() + (memory.map + memory.table + memory.pool) / store_->options().cores;
+    result.dram_bytes += reader_.dram_bytes() + store_->pool_bytes() / store_->options().cores;
     return result;
   }
 
  private:
+  /// Returns the core's buffers where indexes share a budget; null elsewhere.
+  std::shared_ptr<slotted::ReadBuffers> shared_memory(const coroutines::Scheduler& scheduler,
+                                                      std::uint32_t count,
+                                                      std::size_t bytes_each) const {
+    const auto& budget = store_->options().shared_budget;
+    return budget == nullptr ? nullptr : budget->core_buffers().of(&scheduler, count, bytes_each);
+  }
+
   std::uint32_t buffers() const { return SlottedStore::buffers_per_core(store_->options()); }
   const layout::SlottedGeometry& geometry() const { return store_->index().geometry(); }
 

@@ -105,13 +105,13 @@ std::size_t search_bytes(const ClusterIndex& index, const SearchShape& shape) {
 
 }  // namespace
 
-SearchIndex load_kind(const layout::IndexDirectory& directory, const layout::ClusterPart&,
+SearchIndex load_kind(const layout::IndexDirectory& directory, const layout::ClusterDescription&,
                       const layout::LoadOptions& options) {
   return assemble(directory.manifest(), directory.load_cluster_locator(options),
                   directory.load_centroids(options));
 }
 
-SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::ClusterPart&,
+SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::ClusterDescription&,
                        transport::Endpoint& endpoint, const FetchBound& bound) {
   const HugeBuffer centroids = fetch_region(manifest, layout::kCentroidsRegion, endpoint, bound);
   return assemble(manifest,

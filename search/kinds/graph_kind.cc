@@ -95,17 +95,19 @@ GraphIndex assemble(const layout::Manifest& manifest, layout::GraphLocator locat
 
 }  // namespace
 
-SearchIndex load_kind(const layout::IndexDirectory& directory, const layout::GraphPart& part,
+SearchIndex load_kind(const layout::IndexDirectory& directory,
+                      const layout::GraphDescription& description,
                       const layout::LoadOptions& options) {
-  if (part.slotted) return slotted::load_slotted_index(directory, options);
+  if (description.slotted) return slotted::load_slotted_index(directory, options);
   return assemble(directory.manifest(), directory.load_locator(options),
                   directory.load_codes(options));
 }
 
-SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::GraphPart& part,
-                       transport::Endpoint& endpoint, const FetchBound& bound) {
+SearchIndex fetch_kind(const layout::Manifest& manifest,
+                       const layout::GraphDescription& description, transport::Endpoint& endpoint,
+                       const FetchBound& bound) {
   layout::OffsetTable table;
-  if (layout::needs_offset_table(part.layout)) {
+  if (layout::needs_offset_table(description.layout)) {
     table = layout::parse_offset_table(
         fetch_region(manifest, layout::kOffsetsRegion, endpoint, bound), manifest);
   }

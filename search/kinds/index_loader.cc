@@ -16,8 +16,9 @@ graph::Graph centroid_graph(const layout::Centroids& centroids) {
 
 SearchIndex load_search_index(const layout::IndexDirectory& directory,
                               const layout::LoadOptions& options) {
-  return std::visit([&](const auto& part) { return load_kind(directory, part, options); },
-                    directory.manifest().part);
+  return std::visit(
+      [&](const auto& description) { return load_kind(directory, description, options); },
+      directory.manifest().description);
 }
 
 SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
@@ -31,7 +32,8 @@ SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endp
       options.deadline_seconds + static_cast<double>(bytes) / options.least_bytes_per_second;
   const FetchBound bound{now_ticks() + us_to_ticks(seconds * 1e6), options.stop, options.on_bytes};
   SearchIndex index = std::visit(
-      [&](const auto& part) { return fetch_kind(manifest, part, endpoint, bound); }, manifest.part);
+      [&](const auto& description) { return fetch_kind(manifest, description, endpoint, bound); },
+      manifest.description);
   if (manifest.placement) check_placement(*manifest.placement, index);
   return index;
 }

@@ -84,7 +84,7 @@ Status ReadDispatcher::post_some(std::span<const transport::ReadRequest> reads) 
 Status ReadDispatcher::hold(ReadLane& lane, Ticks deadline) {
   post_held();
   const bool room = held_ == nullptr && lane.reads_ <= max_outstanding_ - in_flight_;
-  if (closed_ || !room || lane.reads_ == 0 || lane.troubled_) return post(lane, deadline);
+  if (closed_ || !room || lane.reads_ == 0 || lane.troubles_.any()) return post(lane, deadline);
   lane.group_.add(lane.reads_);
   held_ = &lane;
   return {};
@@ -101,14 +101,14 @@ void ReadDispatcher::post_held_lane() {
   }
   held_ = nullptr;
   if (status.ok()) return;
-  lane.troubled_ = true;
+  lane.troubles_.add(Trouble::refused);
   lane.refused_ = status;
   lane.group_.done(lane.group_.pending());
 }
 
 Status ReadDispatcher::post(ReadLane& lane, Ticks deadline) {
   post_held();
-  if (lane.beyond_) {
+  if (lane.troubles_.has(Trouble::beyond)) {
     return {StatusCode::internal, "a read does not fit the buffer of its search"};
   }
   std::uint32_t posted = 0;
@@ -159,7 +159,7 @@ void ReadDispatcher::retire(ReadLane& lane) {
   retired_.push_back({std::move(lane.buffer_), lane.token_, pending});
   late_in_flight_ += pending;
   lane.token_ += kNextGeneration;
-  lane.troubled_ = true;
+  lane.troubles_.add(Trouble::gave_up);
   (void)take_spare(lane);  // if there is none, the next begin() waits for one
   give_up_if_stuck();
 }
@@ -221,7 +221,7 @@ void ReadDispatcher::close() {
   for (const auto& lane : lanes_) {
     const std::uint32_t pending = lane->group_.pending();
     if (pending == 0) continue;
-    lane->troubled_ = true;
+    lane->troubles_.add(Trouble::failed);
     lane->error_ = StatusCode::unavailable;
     lane->group_.done(pending);
   }

@@ -23,14 +23,14 @@ struct DispatcherOptions {
   std::uint32_t place_bytes = 0;  ///< size of the place of a read that is added without one
 };
 
-/// Dispatches one core's reads. Each fiber has a lane with a buffer. A lane whose deadline passes
-/// while reads are out gives its buffer up (the endpoint may still write to it) and gets a spare
-/// buffer and a new generation. Completions of an old generation are counted and dropped; after the
-/// last of them the buffer becomes a spare. All buffers are made and registered together with the
-/// dispatcher and none later: a lane that finds no spare waits for one before it reads on. The
-/// endpoint is taken for lost when kMostInVain rounds have waited in vain since the last buffer
-/// came back, or when half of the endpoint's reads have been late for a second. It is then closed,
-/// and every read that waits or comes later ends with `unavailable`.
+/// Dispatches one core's reads. Each fiber has a lane (read_lane.h explains lane, round and place).
+/// A lane whose deadline passes while reads are out gives its buffer up (the endpoint may still
+/// write to it) and gets a spare buffer and a new generation. Completions of an old generation are
+/// counted and dropped; after the last of them the buffer becomes a spare. All buffers are made and
+/// registered together with the dispatcher and none later: a lane that finds no spare waits for one
+/// before it reads on. The endpoint is taken for lost when kMostInVain rounds have waited in vain
+/// since the last buffer came back, or when half of the endpoint's reads have been late for a
+/// second. It is then closed, and every read that waits or comes later ends with `unavailable`.
 class alignas(kCacheLineBytes) ReadDispatcher {
  public:
   static constexpr std::uint32_t kMostReads = (1u << 16) - 1;  ///< most reads in a round
@@ -124,7 +124,7 @@ class alignas(kCacheLineBytes) ReadDispatcher {
 };
 
 inline std::span<const std::byte> ReadLane::bytes(std::uint32_t i) const {
-  if (troubled_ && has_lost_ && lost_[i] != 0) [[unlikely]] {
+  if (troubles_.has(Trouble::lost) && lost_[i] != 0) [[unlikely]] {
     return {};
   }
   const transport::ReadRequest& read = requests_[i];

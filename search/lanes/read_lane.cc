@@ -46,14 +46,11 @@ void ReadLane::take_buffer(HugeBuffer buffer) {
   make_requests(std::max(room_, ReadDispatcher::first_reads(dispatcher_.options())));
 }
 
-/// Clears the errors of the round before.
 Status ReadLane::settle(Ticks deadline) {
   if (buffer_.size() < lane_bytes_) {
     if (Status status = dispatcher_.wait_for_buffer(*this, deadline); !status.ok()) return status;
   }
-  troubled_ = beyond_ = short_read_ = has_lost_ = false;
-  error_ = StatusCode::ok;
-  refused_ = {};
+  troubles_.clear();
   return {};
 }
 
@@ -74,12 +71,13 @@ Status ReadLane::verdict(bool partial) {
     dispatcher_.retire(*this);
     return {StatusCode::deadline_exceeded, "the deadline passed before the records came"};
   }
-  if (!refused_.ok()) return refused_;
-  const bool tolerated = partial && !dispatcher_.closed() && error_ == StatusCode::unavailable;
-  if (error_ != StatusCode::ok && !tolerated) {
-    return {error_, "a read from the memory node failed"};
+  if (troubles_.has(Trouble::refused)) return refused_;
+  if (troubles_.has(Trouble::failed)) {
+    const bool tolerated = partial && !dispatcher_.closed() && error_ == StatusCode::unavailable;
+    if (!tolerated) return {error_, "a read from the memory node failed"};
   }
-  if (short_read_) return {StatusCode::data_loss, "a record came back shorter than it is"};
+  if (troubles_.has(Trouble::cut_short))
+    return {StatusCode::data_loss, "a record came back shorter than it is"};
   return {};
 }
 
@@ -87,7 +85,7 @@ void ReadLane::note(const transport::Completion& completion) {
   const std::uint64_t read = completion.token - token_;
   if (completion.status == StatusCode::ok) {
     const bool as_asked = completion.bytes == transport::Completion::kAsAsked;
-    if (!as_asked && completion.bytes != requests_[read].bytes) troubled_ = short_read_ = true;
+    if (!as_asked && completion.bytes != requests_[read].bytes) troubles_.add(Trouble::cut_short);
     if (completion.region != nullptr) dispatcher_.region_ = completion.region;
     return;
   }
@@ -97,13 +95,13 @@ void ReadLane::note(const transport::Completion& completion) {
 
 /// An error that a partial search tolerates does not hide a worse one.
 void ReadLane::note_error(StatusCode code) {
-  troubled_ = true;
-  if (code != StatusCode::unavailable || error_ == StatusCode::ok) error_ = code;
+  if (code != StatusCode::unavailable || !troubles_.has(Trouble::failed)) error_ = code;
+  troubles_.add(Trouble::failed);
 }
 
 void ReadLane::note_lost(std::size_t first, std::size_t count) {
-  if (!has_lost_) std::fill(lost_.begin(), lost_.end(), std::uint8_t{0});
-  troubled_ = has_lost_ = true;
+  if (!troubles_.has(Trouble::lost)) std::fill(lost_.begin(), lost_.end(), std::uint8_t{0});
+  troubles_.add(Trouble::lost);
   std::fill_n(lost_.begin() + static_cast<long>(first), count, std::uint8_t{1});
 }
 

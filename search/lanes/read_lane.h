@@ -1,4 +1,29 @@
 // A ReadLane runs one fiber's rounds of reads through the dispatcher of its core.
+//
+// Three words say how searches read. A lane belongs to one fiber: it is a buffer, and the reads
+// that are to fill it. A round is what the fiber reads before it goes on: it adds the reads, posts
+// them together, and waits for all of them. A place is where one read of a round writes in the
+// buffer.
+//
+// What can go wrong with a round is one value, Troubles. Without trouble, a round asks it once in
+// begin() and once in wait(). Troubles add up; the first row of this table that holds is the
+// answer:
+//
+//   trouble   | how it comes                             | what answers
+//   ----------+------------------------------------------+------------------------------------------
+//   gave_up   | the deadline of the last round passed    | begin() waits for another buffer
+//             | while reads were out, or it is the first |
+//   beyond    | a read was added that leaves its place   | post() and hold(): `internal`; no
+//             | or the buffer                            | read goes out
+//   refused   | the endpoint took nothing of a round     | wait(): the endpoint's reason
+//             | that was held back                       |
+//   failed    | reads came back with an error, or the    | wait(): the worst error; none when
+//             | endpoint took only some of the reads     | all are `unavailable` and the search is
+//             |                                          | partial
+//   cut_short | a read brought fewer bytes than it asked | wait(): `data_loss`
+//   lost      | some reads bring nothing                 | bytes(): empty for these
+//
+// begin() forgets them all.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +42,32 @@ namespace farvec::search {
 
 class ReadDispatcher;
 
-/// A ReadLane is a lane of a ReadDispatcher, with a buffer for what comes. One round follows
-/// another: begin(), add reads with an Appender, post() or hold(), wait(), bytes().
+/// See the table above.
+enum class Trouble : std::uint8_t {
+  gave_up = 1,
+  beyond = 2,
+  refused = 4,
+  failed = 8,
+  cut_short = 16,
+  lost = 32,
+};
+
+/// Troubles are all that is wrong with a round.
+class Troubles {
+ public:
+  explicit constexpr Troubles(Trouble first) : bits_(static_cast<std::uint8_t>(first)) {}
+
+  constexpr bool any() const { return bits_ != 0; }
+  constexpr bool has(Trouble one) const { return (bits_ & static_cast<unsigned>(one)) != 0; }
+  constexpr void add(Trouble one) { bits_ |= static_cast<std::uint8_t>(one); }
+  constexpr void clear() { bits_ = 0; }
+
+ private:
+  std::uint8_t bits_;
+};
+
+/// One round follows another: begin(), add reads with an Appender, post() or hold(), wait(),
+/// bytes().
 class alignas(kCacheLineBytes) ReadLane {
  public:
   /// `token` is the token of the first read of its rounds.
@@ -30,7 +79,7 @@ class alignas(kCacheLineBytes) ReadLane {
   /// round does not write. Suspends while the lane has no buffer.
   Status begin(Ticks deadline) {
     reads_ = 0;
-    return troubled_ ? settle(deadline) : Status();
+    return troubles_.any() ? settle(deadline) : Status();
   }
 
   class Appender;
@@ -52,7 +101,7 @@ class alignas(kCacheLineBytes) ReadLane {
   /// was held back.
   Status wait(Ticks deadline, bool partial) {
     const Status waited = group_.wait(deadline);
-    return troubled_ || !waited.ok() ? verdict(partial) : Status();
+    return troubles_.any() || !waited.ok() ? verdict(partial) : Status();
   }
 
   /// Says whether what came is in the region itself and not in the buffer (Completion::region);
@@ -87,16 +136,13 @@ class alignas(kCacheLineBytes) ReadLane {
   std::uint32_t reads_ = 0;  ///< reads of the round
   std::uint32_t room_ = 0;   ///< requests that there is room for
   std::uint32_t place_bytes_;
-  bool troubled_ = true;  ///< false: there is a buffer, and the round has none of these:
-  bool beyond_ = false;   ///< a read would write beyond its place or the buffer
-  bool short_read_ = false;
-  bool has_lost_ = false;
+  Troubles troubles_{Trouble::gave_up};
 
   HugeBuffer buffer_;  ///< empty while the buffer given up has not come back and there is no spare
   std::size_t lane_bytes_;
-  StatusCode error_ = StatusCode::ok;
-  Status refused_;                  ///< why the round that was held back was not posted
-  std::vector<std::uint8_t> lost_;  ///< one flag per read, when the round has lost any
+  StatusCode error_ = StatusCode::ok;  ///< for Trouble::failed
+  Status refused_;                     ///< for Trouble::refused
+  std::vector<std::uint8_t> lost_;     ///< for Trouble::lost: one flag per read
   std::vector<transport::ReadRequest> request_store_;
 };
 
@@ -113,7 +159,7 @@ class ReadLane::Appender {
   /// Adds a read of the records region, into the place with the read's number.
   void add(std::uint64_t offset, std::uint32_t bytes) {
     if (bytes > lane_.place_bytes_) [[unlikely]] {
-      lane_.troubled_ = lane_.beyond_ = true;
+      lane_.troubles_.add(Trouble::beyond);
     }
     (void)append(offset, bytes);
   }
@@ -122,7 +168,7 @@ class ReadLane::Appender {
   void add(std::uint64_t offset, std::uint32_t bytes, std::uint64_t at) {
     FARVEC_CHECK(lane_.place_bytes_ == 0, "the reads of this lane have places");
     if (at > lane_.lane_bytes_ || bytes > lane_.lane_bytes_ - at) [[unlikely]] {
-      lane_.troubled_ = lane_.beyond_ = true;
+      lane_.troubles_.add(Trouble::beyond);
       at = 0;
     }
     append(offset, bytes).destination = lane_.buffer_.data() + at;

@@ -39,18 +39,20 @@ class ClusterFrame {
         merge_gap_bytes_(options.merge_gap_bytes),
         probe_counts_(options.probe_counts) {}
 
-  Status check(const SearchTask& task) const { return task.parameters.check(bounds_); }
+  Status check(const SearchParameters& search) const { return search.check(bounds_); }
   std::optional<std::uint32_t> merge_gap_bytes() const { return merge_gap_bytes_; }
 
-  cluster::ProbeParameters probe_parameters(const SearchTask& task) const {
-    const ProbeChoice& choice = task.parameters.probing();
+  /// A search that loses reads counts them in `lost`, which the probe watches.
+  cluster::ProbeParameters probe_parameters(const SearchRequest& request,
+                                            const std::uint64_t& lost) const {
+    const ProbeChoice& choice = request.parameters.probing();
     const layout::ClusterGeometry& geometry = index_.locator().geometry();
     cluster::ProbeParameters parameters;
-    parameters.k = task.parameters.k();
+    parameters.k = request.parameters.k();
     parameters.clusters = choice.clusters;
     parameters.prune_ratio = choice.prune_ratio;
-    parameters.out = task.out;
-    parameters.lost = &task.counts.lost;
+    parameters.out = request.out;
+    parameters.lost = &lost;
     parameters.cluster_count = geometry.clusters;
     parameters.vector_count = static_cast<std::uint32_t>(geometry.count);
     const std::uint64_t mean = geometry.members / geometry.clusters + 1;
@@ -60,13 +62,14 @@ class ClusterFrame {
   }
 
   /// Records what a search has cost, and its answer.
-  void finish(const Status& status, const cluster::ProbeScratch& scratch, SearchTask& task) const {
-    task.counts.clusters = scratch.counts.clusters;
-    task.counts.distances = scratch.counts.distances;
-    task.counts.centroid_distances = scratch.counts.centroids.distances;
-    task.counts.centroid_estimates = scratch.counts.centroids.estimates;
+  void finish(const Status& status, const cluster::ProbeScratch& scratch,
+              SearchAnswer& answer) const {
+    answer.counts.clusters = scratch.cost.clusters;
+    answer.counts.distances = scratch.cost.distances;
+    answer.counts.centroid_distances = scratch.cost.centroids.distances;
+    answer.counts.centroid_estimates = scratch.cost.centroids.estimates;
     if (probe_counts_ != nullptr) count_probes(scratch);
-    if (status.ok()) copy_results(scratch.results, task);
+    if (status.ok()) copy_results(scratch.results, answer);
   }
 
  private:
@@ -81,21 +84,23 @@ class ClusterFrame {
   const std::shared_ptr<ProbeCounts> probe_counts_;
 };
 
-/// Source is a cluster::PostingSource with begin(task, options) and coverage().
+/// Source is a cluster::PostingSource with begin(request, counts, options) and coverage().
 template <typename Source>
 class ClusterSearcher {
  public:
   ClusterSearcher(const ClusterIndex& index, const SearchCoreOptions& options, Source source)
       : index_(index), frame_(index, options), source_(std::move(source)) {}
 
-  Status search(SearchTask& task) {
-    if (Status status = frame_.check(task); !status.ok()) return status;
-    source_.begin(task, {task.parameters.probing().dedup, frame_.merge_gap_bytes()});
-    const VectorScorer scorer{index_, task.query};
-    const Status status = cluster::probe(source_, scorer, index_.centroids(), task.query,
-                                         frame_.probe_parameters(task), scratch_);
-    if (task.counts.lost > 0) task.coverage = source_.coverage();
-    frame_.finish(status, scratch_, task);
+  Status search(const SearchRequest& request, SearchAnswer& answer) {
+    if (Status status = frame_.check(request.parameters); !status.ok()) return status;
+    source_.begin(request, answer.counts,
+                  {request.parameters.probing().dedup, frame_.merge_gap_bytes()});
+    const VectorScorer scorer{index_, request.query};
+    const Status status =
+        cluster::probe(source_, scorer, index_.centroids(), request.query,
+                       frame_.probe_parameters(request, answer.counts.lost), scratch_);
+    if (answer.counts.lost > 0) answer.coverage = source_.coverage();
+    frame_.finish(status, scratch_, answer);
     return status;
   }
 

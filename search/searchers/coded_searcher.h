@@ -26,25 +26,26 @@ struct MemberCodeScorer {
   }
 };
 
-/// Source is a cluster::CodedSource with begin(task, options) and coverage().
+/// Source is a cluster::CodedSource with begin(request, counts, options) and coverage().
 template <typename Source>
 class CodedSearcher {
  public:
   CodedSearcher(const ClusterIndex& index, const SearchCoreOptions& options, Source source)
       : index_(index), frame_(index, options), source_(std::move(source)) {}
 
-  Status search(SearchTask& task) {
-    if (Status status = frame_.check(task); !status.ok()) return status;
-    source_.begin(task, reading(task));
-    prepare(task.query);
-    const cluster::CodedParameters parameters = coded_parameters(task);
-    cluster::ProbeRounds rounds(index_.centroids(), task.query, parameters.probe, scratch_.probe);
+  Status search(const SearchRequest& request, SearchAnswer& answer) {
+    if (Status status = frame_.check(request.parameters); !status.ok()) return status;
+    source_.begin(request, answer.counts, reading(request.parameters));
+    prepare(request.query);
+    const cluster::CodedParameters parameters = coded_parameters(request, answer.counts.lost);
+    cluster::ProbeRounds rounds(index_.centroids(), request.query, parameters.probe,
+                                scratch_.probe);
     const Status status =
         cluster::coded_probe(source_, MemberCodeScorer{index_, prepared_, query_.data()},
-                             VectorScorer{index_, task.query}, rounds, parameters, scratch_);
-    task.counts.estimates += scratch_.estimates;
-    if (task.counts.lost > 0) task.coverage = source_.coverage();
-    frame_.finish(status, scratch_.probe, task);
+                             VectorScorer{index_, request.query}, rounds, parameters, scratch_);
+    answer.counts.estimates += scratch_.estimates;
+    if (answer.counts.lost > 0) answer.coverage = source_.coverage();
+    frame_.finish(status, scratch_.probe, answer);
     return status;
   }
 
@@ -60,19 +61,20 @@ class CodedSearcher {
   }
 
   /// With dedup, no vector is read twice; without it, each read brings one vector.
-  PostingPlanOptions reading(const SearchTask& task) const {
+  PostingPlanOptions reading(const SearchParameters& search) const {
     PostingPlanOptions options{.dedup = true, .merge_gap_bytes = std::nullopt};
-    if (task.parameters.probing().dedup) options.merge_gap_bytes = frame_.merge_gap_bytes();
+    if (search.probing().dedup) options.merge_gap_bytes = frame_.merge_gap_bytes();
     return options;
   }
 
   /// Returns the parameters of a probe. The list is no longer than the number of vectors in the
   /// clusters that may be probed.
-  cluster::CodedParameters coded_parameters(const SearchTask& task) const {
+  cluster::CodedParameters coded_parameters(const SearchRequest& request,
+                                            const std::uint64_t& lost) const {
     const layout::ClusterGeometry& geometry = index_.locator().geometry();
-    return {.probe = frame_.probe_parameters(task),
+    return {.probe = frame_.probe_parameters(request, lost),
             .list = static_cast<std::uint32_t>(
-                std::min<std::uint64_t>(task.parameters.probing().list, geometry.count)),
+                std::min<std::uint64_t>(request.parameters.probing().list, geometry.count)),
             .copies = static_cast<double>(geometry.members) / static_cast<double>(geometry.count)};
   }
 

@@ -2,19 +2,20 @@
 
 #include <vector>
 
+#include "base/stored_form.h"
 #include "distance/distance.h"
 
 namespace farvec::search {
 
 dataset::ExactDistance exact_distance(Metric metric, const dataset::VectorFileInfo& info) {
-  if (metric != Metric::cosine) {
+  if (!stores_unit_vectors(metric)) {
     return {distance::pair_kernel(metric, info.type, info.dimension), nullptr, info.type};
   }
-  const auto prepare = [type = info.type, dimension = info.dimension](const std::byte* in,
-                                                                      std::byte* out) {
+  const auto prepare = [metric, type = info.type, dimension = info.dimension](const std::byte* in,
+                                                                              std::byte* out) {
     std::vector<float> wide(dimension);
     distance::widen(in, type, dimension, wide.data());
-    distance::to_stored(wide.data(), ElementType::f32, Metric::cosine, dimension, out);
+    distance::to_stored(wide.data(), ElementType::f32, metric, dimension, out);
   };
   return {distance::pair_kernel(metric, ElementType::f32, info.dimension), prepare,
           ElementType::f32};

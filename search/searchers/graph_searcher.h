@@ -14,26 +14,25 @@
 
 namespace farvec::search {
 
-/// Copies the answer of a search to its task.
-inline void copy_results(const graph::CandidateList& results, SearchTask& task) {
-  task.found = results.size();
-  for (std::uint32_t i = 0; i < task.found; ++i) {
-    task.ids[i] = results[i].id;
-    task.distances[i] = results[i].distance;
+inline void copy_results(const graph::CandidateList& results, SearchAnswer& answer) {
+  answer.found = results.size();
+  for (std::uint32_t i = 0; i < answer.found; ++i) {
+    answer.ids[i] = results[i].id;
+    answer.distances[i] = results[i].distance;
   }
 }
 
-/// Returns the parameters of a search of a graph for `task`.
+/// Returns the parameters of a search of a graph.
 template <typename Index>
-graph::BeamParameters beam_parameters(const Index& index, const SearchTask& task) {
-  const GraphChoice& choice = task.parameters.graph();
+graph::BeamParameters beam_parameters(const Index& index, const SearchRequest& request) {
+  const GraphChoice& choice = request.parameters.graph();
   graph::BeamParameters parameters;
-  parameters.k = task.parameters.k();
+  parameters.k = request.parameters.k();
   parameters.list = choice.list;
   parameters.width = choice.width;
   parameters.max_degree = index.max_degree();
   parameters.node_count = static_cast<std::uint32_t>(index.count());
-  parameters.out = task.out;
+  parameters.out = request.out;
   return parameters;
 }
 
@@ -48,13 +47,14 @@ inline bool lengthen_list(graph::BeamParameters& parameters, std::uint32_t found
   return true;
 }
 
-inline void add_counts(const graph::BeamCounts& counts, SearchTask& task) {
-  task.counts.hops += counts.hops;
-  task.counts.estimates += counts.estimates;
-  task.counts.distances += counts.distances;
+inline void add_counts(const graph::BeamCounts& counts, QueryCounts& sum) {
+  sum.hops += counts.hops;
+  sum.estimates += counts.estimates;
+  sum.distances += counts.distances;
 }
 
-/// Source is a graph::NodeSource with begin(task) and coverage(); Scorer fits the index's codes.
+/// Source is a graph::NodeSource with begin(request, counts) and coverage(); Scorer fits the
+/// index's codes.
 template <typename Source, typename Scorer>
 class GraphSearcher {
  public:
@@ -63,23 +63,23 @@ class GraphSearcher {
         bounds_{.vectors = index.count(), .list = max_list},
         source_(std::move(source)) {}
 
-  Status search(SearchTask& task) {
-    if (Status status = task.parameters.check(bounds_); !status.ok()) return status;
-    Scorer::prepare(index_, task.query, prepared_);
-    source_.begin(task);
-    const Scorer scorer{index_, prepared_, task.query};
-    graph::BeamParameters parameters = beam_parameters(index_, task);
+  Status search(const SearchRequest& request, SearchAnswer& answer) {
+    if (Status status = request.parameters.check(bounds_); !status.ok()) return status;
+    Scorer::prepare(index_, request.query, prepared_);
+    source_.begin(request, answer.counts);
+    const Scorer scorer{index_, prepared_, request.query};
+    graph::BeamParameters parameters = beam_parameters(index_, request);
     Status status;
     do {
-      status = task.count_lines
+      status = request.count_lines
                    ? search_counting_lines<Source, Scorer>(
-                         {index_, source_, scorer, task.counts.lines}, parameters, scratch_)
+                         {index_, source_, scorer, answer.counts.lines}, parameters, scratch_)
                    : graph::beam_search(source_, scorer, index_.entries(), parameters, scratch_);
-      add_counts(scratch_.counts, task);
-    } while (status.ok() && task.counts.lost == 0 &&
+      add_counts(scratch_.counts, answer.counts);
+    } while (status.ok() && answer.counts.lost == 0 &&
              lengthen_list(parameters, scratch_.results.size()));
-    if (task.counts.lost > 0) task.coverage = source_.coverage();
-    if (status.ok()) copy_results(scratch_.results, task);
+    if (answer.counts.lost > 0) answer.coverage = source_.coverage();
+    if (status.ok()) copy_results(scratch_.results, answer);
     return status;
   }
 

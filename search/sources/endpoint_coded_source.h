@@ -22,9 +22,9 @@ class EndpointCodedSource {
   EndpointCodedSource(const ClusterIndex& index, ReadDispatcher& dispatcher, std::uint32_t lane)
       : locator_(index.locator()), reads_(index, dispatcher, lane), plan_(locator_) {}
 
-  /// Is called before each search. The task must live until the next call.
-  void begin(SearchTask& task, const PostingPlanOptions& options) {
-    reads_.begin(task);
+  /// Is called before each search. `counts` must live until the next call.
+  void begin(const SearchRequest& request, QueryCounts& counts, const PostingPlanOptions& options) {
+    reads_.begin(request, counts);
     plan_.begin(options);
   }
   double coverage() const { return reads_.coverage(); }

@@ -26,9 +26,9 @@ class EndpointPostingSource {
     std::iota(iota_.begin(), iota_.end(), 0u);
   }
 
-  /// Is called before each search. The task must live until the next call.
-  void begin(SearchTask& task, const PostingPlanOptions& options) {
-    reads_.begin(task);
+  /// Is called before each search. `counts` must live until the next call.
+  void begin(const SearchRequest& request, QueryCounts& counts, const PostingPlanOptions& options) {
+    reads_.begin(request, counts);
     dedup_ = options.dedup;
     plan_.begin(options);
   }
@@ -36,7 +36,7 @@ class EndpointPostingSource {
   bool distinct() const { return dedup_ && locator_.geometry().decouples(); }
   std::size_t dram_bytes() const {
     return plan_.dram_bytes() + iota_.size() * sizeof(std::uint32_t) +
-           parts_.capacity() * sizeof(Part) + reads_.dram_bytes();
+           round_.capacity() * sizeof(RoundCluster) + reads_.dram_bytes();
   }
 
   template <typename Visit>
@@ -50,8 +50,8 @@ class EndpointPostingSource {
   }
 
  private:
-  /// A Part is a cluster of a round, and the reads that bring its parts.
-  struct Part {
+  /// A RoundCluster is a cluster of a round, and the reads that bring its list and its group.
+  struct RoundCluster {
     ClusterId cluster = 0;
     std::uint32_t list_read = 0;
     std::uint32_t group_read = 0;      ///< may be the same read
@@ -96,39 +96,39 @@ class EndpointPostingSource {
   }
 
   void plan_cluster_reads(std::span<const ClusterId> clusters) {
-    parts_.clear();
+    round_.clear();
     QueryCounts& counts = reads_.counts();
     for (const ClusterId cluster : clusters) {
       const layout::ByteRange list = locator_.list(cluster);
       const layout::ByteRange group = locator_.group(cluster);
       const layout::ByteRange whole = locator_.whole(cluster);
-      Part part{cluster};
+      RoundCluster one{cluster};
       counts.group_reads += group.bytes > 0 ? 1 : 0;
       if (whole.bytes > 0) {
-        part.group_begin = group.offset - whole.offset;
-        part.list_read = part.group_read = reads_.add(whole);
+        one.group_begin = group.offset - whole.offset;
+        one.list_read = one.group_read = reads_.add(whole);
       } else {
         if (list.bytes > 0) {
           ++counts.list_reads;
-          part.list_read = reads_.add(list);
+          one.list_read = reads_.add(list);
         }
-        if (group.bytes > 0) part.group_read = reads_.add(group);
+        if (group.bytes > 0) one.group_read = reads_.add(group);
       }
-      parts_.push_back(part);
+      round_.push_back(one);
     }
   }
 
   /// Hands the lists to the plan and finds the groups; parts that a partial search must do without
   /// are empty.
   Status take_parts() {
-    for (Part& part : parts_) {
-      const std::uint64_t list_bytes = locator_.list(part.cluster).bytes;
-      if (list_bytes > 0 && reads_.arrived(part.list_read)) {
-        const auto list = reads_.bytes(part.list_read).first(list_bytes);
-        if (Status status = plan_.take_list(part.cluster, list); !status.ok()) return status;
+    for (RoundCluster& one : round_) {
+      const std::uint64_t list_bytes = locator_.list(one.cluster).bytes;
+      if (list_bytes > 0 && reads_.arrived(one.list_read)) {
+        const auto list = reads_.bytes(one.list_read).first(list_bytes);
+        if (Status status = plan_.take_list(one.cluster, list); !status.ok()) return status;
       }
-      if (locator_.group(part.cluster).bytes > 0 && reads_.arrived(part.group_read)) {
-        part.group = reads_.bytes(part.group_read).data() + part.group_begin;
+      if (locator_.group(one.cluster).bytes > 0 && reads_.arrived(one.group_read)) {
+        one.group = reads_.bytes(one.group_read).data() + one.group_begin;
       }
     }
     reads_.count_lost();
@@ -137,10 +137,10 @@ class EndpointPostingSource {
 
   template <typename Visit>
   Status hand_out_groups(Visit& visit) {
-    for (const Part& part : parts_) {
-      if (part.group == nullptr) continue;
-      const std::uint32_t records = locator_.entry(part.cluster).group_records;
-      Status status = hand_out(index_, {part.group, locator_.group(part.cluster).bytes},
+    for (const RoundCluster& one : round_) {
+      if (one.group == nullptr) continue;
+      const std::uint32_t records = locator_.entry(one.cluster).group_records;
+      Status status = hand_out(index_, {one.group, locator_.group(one.cluster).bytes},
                                std::span(iota_).first(records), visit);
       if (!status.ok()) return status;
     }
@@ -153,7 +153,7 @@ class EndpointPostingSource {
   PostingPlan plan_;
   std::vector<std::uint32_t> iota_;  ///< 0, 1, 2...
   bool dedup_ = true;
-  std::vector<Part> parts_;
+  std::vector<RoundCluster> round_;
 };
 
 }  // namespace farvec::search

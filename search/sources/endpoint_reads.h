@@ -45,9 +45,13 @@ class EndpointReads {
   /// Reads besides strays: a cluster's list and group.
   static constexpr std::uint32_t kReadsBesides = 2;
 
-  /// Is called before each search. The task must live until the next call.
-  void begin(SearchTask& task) { task_ = &task; }
-  QueryCounts& counts() { return task_->counts; }
+  /// Is called before each search. `counts` must live until the next call.
+  void begin(const SearchRequest& request, QueryCounts& counts) {
+    deadline_ = request.deadline;
+    partial_ = request.partial;
+    counts_ = &counts;
+  }
+  QueryCounts& counts() { return *counts_; }
   /// Returns the coverage after a search that had to do without some reads.
   double coverage() const { return dispatcher_.endpoint().coverage(); }
   const DispatcherOptions& limits() const { return dispatcher_.options(); }
@@ -56,7 +60,7 @@ class EndpointReads {
   /// Begins a round, whose reads fill the lane's buffer from its start.
   Status open() {
     buffer_end_ = 0;
-    return lane_.begin(task_->deadline);
+    return lane_.begin(deadline_);
   }
 
   /// Returns the number of the read in its round.
@@ -71,9 +75,9 @@ class EndpointReads {
   Status post() {
     counts().reads += reads().size();
     for (const transport::ReadRequest& read : reads()) counts().bytes += read.bytes;
-    return lane_.post(task_->deadline);
+    return lane_.post(deadline_);
   }
-  Status wait() { return lane_.wait(task_->deadline, task_->partial); }
+  Status wait() { return lane_.wait(deadline_, partial_); }
 
   std::span<const std::byte> bytes(std::uint32_t read) const { return lane_.bytes(read); }
   /// Returns false for a read that a partial search must do without.
@@ -91,7 +95,7 @@ class EndpointReads {
   /// Posts a round of what the plan, closed with room(), wants. Its bytes come after those that the
   /// last round has brought, which stay where they are.
   Status post_fetch(const PostingPlan& plan) {
-    if (Status status = lane_.begin(task_->deadline); !status.ok()) return status;
+    if (Status status = lane_.begin(deadline_); !status.ok()) return status;
     add_runs(plan);
     counts().stray_reads += reads().size();
     return post();
@@ -103,7 +107,7 @@ class EndpointReads {
     if (reads().empty()) return {};
     const bool in_place = lane_.by_reference();
     const auto all = in_place ? plan.strays() : plan.picks();
-    const auto picks = task_->partial ? leave_out_lost(plan, all) : all;
+    const auto picks = partial_ ? leave_out_lost(plan, all) : all;
     if (picks.empty()) return {};
     if (in_place) return hand_out_in_place(picks, visit);
     const std::uint64_t bytes =
@@ -170,7 +174,9 @@ class EndpointReads {
   const layout::ClusterLocator& locator_;
   ReadDispatcher& dispatcher_;
   ReadLane& lane_;
-  SearchTask* task_ = nullptr;
+  Ticks deadline_ = 0;
+  bool partial_ = false;
+  QueryCounts* counts_ = nullptr;
   std::vector<std::uint32_t> kept_;
   std::uint64_t buffer_end_ = 0;
 };

@@ -37,11 +37,11 @@ class EndpointNodeSource {
     return {lanes, std::size_t{graph::kMaxWidth} * slot, graph::kMaxWidth, slot};
   }
 
-  /// Is called before each search. The task must live until the next call.
-  void begin(SearchTask& task) {
-    deadline_ = task.deadline;
-    partial_ = task.partial;
-    counts_ = &task.counts;
+  /// Is called before each search. `counts` must live until the next call.
+  void begin(const SearchRequest& request, QueryCounts& counts) {
+    deadline_ = request.deadline;
+    partial_ = request.partial;
+    counts_ = &counts;
   }
 
   /// Returns the coverage after a search that had to do without some records.

@@ -22,9 +22,9 @@ class MappedCodedSource {
                     coroutines::Scheduler& scheduler, transport::DeviceReader* device)
       : locator_(index.locator()), reads_(index, region, scheduler, device), plan_(locator_) {}
 
-  /// Is called before each search. The task must live until the next call.
-  void begin(SearchTask& task, const PostingPlanOptions& options) {
-    reads_.begin(task);
+  /// Is called before each search. `counts` must live until the next call.
+  void begin(const SearchRequest& request, QueryCounts& counts, const PostingPlanOptions& options) {
+    reads_.begin(request, counts);
     plan_.begin(options);
   }
   double coverage() const { return 1; }

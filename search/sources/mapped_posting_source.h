@@ -25,9 +25,9 @@ class MappedPostingSource {
     std::iota(iota_.begin(), iota_.end(), 0u);
   }
 
-  /// Is called before each search. The task must live until the next call.
-  void begin(SearchTask& task, const PostingPlanOptions& options) {
-    reads_.begin(task);
+  /// Is called before each search. `counts` must live until the next call.
+  void begin(const SearchRequest& request, QueryCounts& counts, const PostingPlanOptions& options) {
+    reads_.begin(request, counts);
     dedup_ = options.dedup;
     plan_.begin(options);
   }

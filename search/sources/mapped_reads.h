@@ -32,9 +32,12 @@ class MappedReads {
         scheduler_(scheduler),
         device_(device) {}
 
-  /// Is called before each search. The task must live until the next call.
-  void begin(SearchTask& task) { task_ = &task; }
-  QueryCounts& counts() { return task_->counts; }
+  /// Is called before each search. `counts` must live until the next call.
+  void begin(const SearchRequest& request, QueryCounts& counts) {
+    deadline_ = request.deadline;
+    counts_ = &counts;
+  }
+  QueryCounts& counts() { return *counts_; }
 
   std::span<const std::byte> bytes(const layout::ByteRange& range) const {
     return {region_ + range.offset, range.bytes};
@@ -55,7 +58,7 @@ class MappedReads {
     if (device_ != nullptr) reserve();
     const Ticks ready = ready_;
     ready_ = 0;
-    if (ready > task_->deadline || now_ticks() > task_->deadline) {
+    if (ready > deadline_ || now_ticks() > deadline_) {
       return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
     }
     scheduler_.yield();
@@ -105,7 +108,8 @@ class MappedReads {
   const std::byte* const region_;
   coroutines::Scheduler& scheduler_;
   transport::DeviceReader* const device_;
-  SearchTask* task_ = nullptr;
+  Ticks deadline_ = 0;
+  QueryCounts* counts_ = nullptr;
   std::uint32_t requested_[kRequests];
   std::size_t requests_ = 0;
   Ticks ready_ = 0;

@@ -28,10 +28,10 @@ class MappedNodeSource {
         device_(device),
         scratch_(locator.geometry().scratch_ids()) {}
 
-  /// Is called before each search. The task must live until the next call.
-  void begin(SearchTask& task) {
-    deadline_ = task.deadline;
-    counts_ = &task.counts;
+  /// Is called before each search. `counts` must live until the next call.
+  void begin(const SearchRequest& request, QueryCounts& counts) {
+    deadline_ = request.deadline;
+    counts_ = &counts;
   }
   double coverage() const { return 1; }
 

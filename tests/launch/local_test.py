@@ -3,9 +3,14 @@ it."""
 import fcntl
 import os
 import signal
+import sys
 import unittest
 
-from launch_tool import LaunchTest, launch, processes_with
+from launch_tool import ROOT, LaunchTest, launch, processes_with
+
+sys.path.insert(0, str(ROOT / "scripts/launch"))
+from launcher.actions import Actions  # noqa: E402  (found there)
+from launcher.config import read_config  # noqa: E402
 
 
 class Local(LaunchTest):
@@ -31,6 +36,24 @@ class Local(LaunchTest):
         self.must_launch("up")
         self.assertEqual(self.pid_of("c0.compute"), kept)
         self.assertNotEqual(self.pid_of("c1.compute"), killed)
+        self.must_launch("down")
+
+    def test_up_starts_what_ends_after_its_first_look(self):
+        self.start_all()
+        killed = self.pid_of("c1.compute")
+        actions = Actions(read_config(self.write_config()))
+        look = actions.launcher.status
+
+        def look_then_kill(daemons):
+            states = look(daemons)
+            actions.launcher.status = look
+            os.kill(killed, signal.SIGKILL)
+            return states
+
+        actions.launcher.status = look_then_kill
+        self.assertEqual(actions.up(), 0)
+        self.assertNotEqual(self.pid_of("c1.compute"), killed)
+        self.must_launch("status")
         self.must_launch("down")
 
     def test_a_lost_memory_node_is_replaced_by_its_replica(self):

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "collection/segment/segment_folder.h"
 #include "tests/power/die.h"
 
 namespace farvec::power {
@@ -88,7 +89,8 @@ std::string CollectionLife::check() {
   collection_ = std::make_unique<Collection>(folder_, access());
   const std::chrono::duration<double, std::milli> opened = std::chrono::steady_clock::now() - start;
   const collection::ViewPointer view = collection_->view();
-  for (const auto& bulk : view->segments) bulk.segment->directory().verify({.quiet = true});
+  for (const auto& bulk : view->segments)
+    bulk.segment->folder().directory().verify({.quiet = true});
   const Rows rows = stored_rows();
   if (collection::size_of(*view).live != rows.size()) {
     throw Error("collection: {} rows are live, {} have an id that was sent",

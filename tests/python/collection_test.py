@@ -51,6 +51,40 @@ def test_it_agrees_with_a_model_through_changes(path):
         assert np.array_equal(found, np.stack([model[int(i)] for i in some[there]]))
 
 
+def test_slotted_pages_share_a_budget(tmp_path):
+    dice, model = random.Random(1), {}
+    path = tmp_path / "pages"
+    farvec.Collection.create(path, DIMENSION, memtable_rows=100, layout="slotted")
+    opening = dict(durability="none", slots=2, concurrency=1, max_list=200, max_width=2)
+    with farvec.Collection(path, memory_budget="20MB", **opening) as collection:
+        for step in range(6):
+            rows = vectors(100, seed=10 + step)
+            ids = np.array(dice.sample(range(2000), 100), np.uint64)
+            collection.insert(ids, rows)
+            model.update((int(i), row) for i, row in zip(ids, rows))
+            gone = list(model)[:20]
+            collection.delete(gone)
+            for i in gone:
+                del model[i]
+            query = vectors(1, seed=100 + step)[0]
+            found = collection.search(query, k=5, list=200)
+            assert set(found.ids) == set(nearest(model, query, 5))
+        collection.compact()
+        facts = collection.describe()
+        assert (facts["layout"], facts["tier"], facts["segments"]) == ("slotted", "ssd", 1)
+        some = np.array(list(model)[:3], np.uint64)
+        assert np.array_equal(collection.get(some)[1], np.stack([model[int(i)] for i in some]))
+    with pytest.raises(farvec.InvalidArgument, match="ssd"):
+        farvec.Collection(path, tier="dram")
+    with pytest.raises(farvec.InvalidArgument, match="say bytes"):
+        farvec.Collection(path, memory_budget="20%")
+
+
+def test_a_budget_is_for_slotted_pages(path):
+    with pytest.raises(farvec.InvalidArgument, match="slotted"):
+        farvec.Collection(path, memory_budget="20MB")
+
+
 @pytest.mark.parametrize("call", ["get", "delete"])
 def test_ctrl_c_ends_a_call_of_many_ids(path, call):
     """Whose last id is there, and not reached."""

@@ -22,6 +22,7 @@ def path(tmp_path, rows):
     facts = farvec.build_hnsw(rows, tmp_path / "set", m=12, ef_construction=60, progress=False,
                               partition_nodes=16, insert_share=0.5)
     assert (facts["count"], facts["dimension"], facts["m"]) == (ROWS, DIMENSION, 12)
+    assert facts["insert_pages"] > 0 and facts["most_insert_pages"] == 0.1
     return tmp_path / "set"
 
 
@@ -111,7 +112,7 @@ def test_more_than_there_are(tmp_path):
 
 @pytest.mark.parametrize("ids, shape, word", [
     ([5], (1, DIMENSION), "id 5"), ([2**32 - 1], (1, DIMENSION), "below"),
-    ([ROWS], (2, DIMENSION), "1 ids for 2"), ([ROWS], (1, DIMENSION + 1), "do not fit"),
+    ([ROWS], (2, DIMENSION), "2 rows and 1 ids"), ([ROWS], (1, DIMENSION + 1), "do not fit"),
 ])
 def test_inserts_that_cannot_be(path, ids, shape, word):
     with farvec.PagedHnsw(path) as graph:
@@ -122,7 +123,7 @@ def test_inserts_that_cannot_be(path, ids, shape, word):
                 call([2**32])
         with pytest.raises(farvec.InvalidArgument, match="comes twice"):
             graph.insert([ROWS, ROWS], np.zeros((2, DIMENSION), np.float32))
-        with pytest.raises(farvec.InvalidArgument, match="finite"):
+        with pytest.raises(farvec.InvalidArgument, match="NaN or infinity"):
             graph.insert(np.array([ROWS], np.uint64), np.full((1, DIMENSION), np.nan, np.float32))
         assert len(graph) == ROWS
     with pytest.raises(farvec.FailedPrecondition, match="closed"):
@@ -131,11 +132,26 @@ def test_inserts_that_cannot_be(path, ids, shape, word):
 
 @pytest.mark.parametrize("arguments, word", [
     (dict(search="quick"), "quick"), (dict(buffer="many"), "buffer"), (dict(slots=0), "slots"),
+    # One insert with m 12 may change 6 + 24 + 9 * 12 pages, and 16 stay clean.
+    (dict(buffer="1MiB"), f"buffer 1MiB .* 138 at once: use at least {154 * 8192} bytes"),
     (dict(durability="soon"), "soon"),
 ])
 def test_openings_that_cannot_be(path, arguments, word):
     with pytest.raises(farvec.Error, match=word):
         farvec.PagedHnsw(path, **arguments)
+
+
+def test_the_buffer_has_room_for_every_change_unless_it_is_chosen(path, rows):
+    change = 138
+    for arguments, pages in ((dict(), 8 * change + 32), (dict(slots=2, threads=3), 6 * change + 32),
+                             (dict(concurrency=4), 32 * change + 32),
+                             (dict(buffer="10%"), 2 * change + 32),
+                             (dict(buffer=str(154 * 8192)), 154)):
+        with farvec.PagedHnsw(path, durability="none", **arguments) as graph:
+            assert graph.describe()["buffer_bytes"] == pages * 8192
+            if "concurrency" not in arguments:
+                ids = np.arange(len(graph), len(graph) + 100).astype(np.uint64)
+                assert graph.insert(ids, rows[:100]) == 100
 
 
 def test_builds_that_cannot_be(path, tmp_path, rows):
@@ -144,7 +160,8 @@ def test_builds_that_cannot_be(path, tmp_path, rows):
     with pytest.raises(farvec.Error, match="no HNSW graph"):
         farvec.PagedHnsw(tmp_path / "nowhere")
     for bad, word in ((dict(m=1), "m"), (dict(page_bytes=5000), "page"), (dict(order="x"), "x"),
-                      (dict(insert_share=2), "insert_share")):
+                      (dict(insert_share=2), "insert_share"),
+                      (dict(insert_pages=-0.1), "insert_pages")):
         with pytest.raises(farvec.Error, match=word):
             farvec.build_hnsw(rows, tmp_path / "other", progress=False, **bad)
     assert farvec.build_hnsw(rows[:50], path, overwrite=True, progress=False)["count"] == 50

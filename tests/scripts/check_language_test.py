@@ -79,7 +79,7 @@ class CheckLanguage(unittest.TestCase):
         return [found[:2] for found in check_language.check_text(text, suffix)]
 
     def test_comments_are_what_is_checked_of_code(self):
-        self.assertEqual(self.code('auto a = "// By b";\nauto c = R"x(\n// By d)x";\nchar e = \'"\';\n'
+        self.assertEqual(self.code('auto a = "// of b";\nauto c = R"x(\n// of d)x";\nchar e = \'"\';\n'
                                    "int f = 1'000;  // By g\n"), [(5, 'begins with "By"')])
         self.assertEqual(self.code("// NOLINT(By)\nBy b;\n//\n"), [])
 
@@ -98,9 +98,29 @@ class CheckLanguage(unittest.TestCase):
         self.assertEqual(self.code("// It stands behind a lock, behind the pointer.\n"), [])
         self.assertEqual(self.code("// Whoever calls, nobody waits.\n"), [(1, '"a person, for code"')])
 
+    def test_refuses_phrases_of_strings(self):
+        self.assertEqual(self.code('add("--a", "Of all the rows");\nadd("--b",\n    "It ends. "  // so\n'
+                                   '    "By now it "\n    "is so many.");\n'), [
+            (1, 'begins with "Of"'), (3, 'begins with "By"'), (3, '"so many"')])
+        self.assertEqual(self.code('throw Error("a row behind the last of {}");\nf("nobody reads it");\n'),
+                         [(1, '"behind, for after"'), (2, '"a person, for code"')])
+        self.assertEqual(self.code('auto a = R"(It is\nso many.)";\nauto b = "It is.\\nBy it.";\n'),
+                         [(1, '"so many"'), (3, 'begins with "By"')])
+
+    def test_literals_that_follow_each_other_are_one_string(self):
+        self.assertEqual(self.code('f("It is. By now", "it is there");\n'), [(1, 'begins with "By"')])
+        self.assertEqual(self.code('f("stands behind", "it is there");\n'), [])
+        self.assertEqual(self.code('f("stands behind "\n  "it now");\n'), [(1, '"behind, for after"')])
+
+    def test_names_and_parts_of_sentences_pass(self):
+        self.assertEqual(self.code('f("Of", "By it", "of all pages", "as the rows need");\n'), [])
+        self.assertEqual(self.code('f("nothing is left behind.");\n'), [])
+
     def test_counts_who(self):
         self.assertEqual(self.code("// The log says who came.\n"), [])
         self.assertEqual([line for line, _ in self.code("// It says who.\n\n// And who not.\n")], [1, 3])
+        self.assertEqual([line for line, _ in self.code('// Who is it.\n\nf("stop those who read it");\n')],
+                         [1, 3])
 
     def test_a_header_begins_with_a_verb(self):
         rule = [(1, "a header's first sentence without a verb")]

@@ -123,6 +123,15 @@ class CheckLayers(FolderCase):
         self.write("tests/unit/ssd_baseline/codes_test.cc", "")
         self.assert_refused("codes_test.cc: ssd_baseline is not a room")
 
+    def test_refuses_a_name_that_two_files_of_a_folder_have(self):
+        self.write("disk/queue.cc", "namespace {\nconstexpr std::chrono::milliseconds kLook{2};\n}\n")
+        self.write("disk/load.cc", "namespace {\nclass Queue;\nclass Waits : Wait {\n};\n}\n")
+        self.write("disk/other/load.cc", "namespace {\nconstexpr int kLook = 2;\n}\n")
+        self.assertEqual(self.run_script().stderr, "")
+        self.write("disk/reads.cc", "namespace {\nconstexpr auto kLook = 2s;\nclass Waits final {\n}\n")
+        self.assert_refused("disk/reads.cc:2: disk/queue.cc has a kLook too")
+        self.assert_refused("disk/reads.cc:3: disk/load.cc has a Waits too")
+
     def test_says_when_the_folder_is_not_the_project(self):
         self.assertEqual(self.run_script("/usr").returncode, 2)
 

@@ -194,7 +194,7 @@ class Refusals(CollectionTest):
         self.must_refuse(self.collection("create", "--metric", "l2"), "--dimension", "--like")
         self.must_refuse(self.collection("create", "--metric", "l9", "--like", self.base), "l9")
         self.must_refuse(self.collection("create", "--metric", "l2", "--like", self.base,
-                                         "--layout", "slotted"), "slotted")
+                                         "--layout", "padded"), "padded")
         self.must_refuse(self.collection("create", "--metric", "l2", "--like", self.base,
                                          "--layout", "inline", "--code-bits", 8), "code")
         self.assertFalse(self.set.exists())

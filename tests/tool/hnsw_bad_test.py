@@ -109,6 +109,7 @@ class BadBuilds(HnswTest):
                                (("--partition-nodes", 0), ("--partition-nodes", 0)),
                                (("--partition-nodes", 257), ("--partition-nodes", 256)),
                                (("--insert-share", "130%"), ("--insert-share",)),
+                               (("--insert-pages", "130%"), ("--insert-pages",)),
                                (("--m", 1), ("1",)), (("--buffer", "1KB"), ("use at least",)),
                                (("--order", "file:/nonexistent"), ("/nonexistent",))):
             with self.subTest(options=options):

@@ -3,7 +3,7 @@ import unittest
 
 import numpy as np
 
-from farvec_tool import write_vectors
+from farvec_tool import farvec, write_vectors
 from hnsw_tool import DIMENSION, QUERIES, HnswTest
 
 RECALL = 0.95
@@ -80,6 +80,29 @@ class Builds(HnswTest):
                 self.assertEqual(facts["partition_pages"] > 0, share != "0%")
                 self.verified()
                 self.assertGreaterEqual(self.recall(), RECALL)
+
+    def test_insert_pages_follow_the_inserts(self):
+        self.base = write_vectors(self.folder / "first", self.data[:150])
+        built = self.made("--partition-nodes", 8, "--insert-pages", "100%")
+        self.assertEqual(built["insert_pages"], 0)
+        self.base = write_vectors(self.folder / "base", self.data)
+        facts = self.changed("insert", "--data", self.base, "--range", "150:600")
+        self.assertGreater(facts["given_pages"], 0)
+        self.assertGreaterEqual(facts["wished_pages"], facts["given_pages"])
+        self.assertEqual(self.verified()["insert_pages"], facts["given_pages"])
+        self.assertIn(f"{facts['given_pages']} partitions have one",
+                      self.must_pass(farvec("inspect", self.graph)).stdout)
+        self.assertGreaterEqual(self.recall(), RECALL)
+
+    def test_insert_pages_stay_as_they_are_on_request(self):
+        self.base = write_vectors(self.folder / "first", self.data[:150])
+        facts = self.made("--partition-nodes", 8, "--insert-share", "50%", "--insert-pages", "0%")
+        self.base = write_vectors(self.folder / "base", self.data)
+        work = self.changed("insert", "--data", self.base, "--range", "150:600")
+        self.assertEqual((work["wished_pages"], work["given_pages"]), (0, 0))
+        self.assertEqual(self.changed("vacuum")["insert_pages_taken"], 0)
+        self.assertGreater(facts["insert_pages"], 0)
+        self.assertEqual(self.verified()["insert_pages"], facts["insert_pages"])
 
     def test_page_sizes(self):
         for page_bytes in (4096, 8192, 16384, 32768):

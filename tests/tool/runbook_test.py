@@ -6,8 +6,8 @@ import unittest
 
 import numpy as np
 
-from farvec_tool import BIN, TIMEOUT_S, farvec, read_neighbours
-from hnsw_tool import K, QUERIES, SMALL_GRAPH, HnswTest, nearest
+from farvec_tool import BIN, TIMEOUT_S, DaemonTest, farvec, read_neighbours
+from hnsw_tool import DIMENSION, K, QUERIES, SMALL_GRAPH, HnswTest, nearest
 
 STEPS = """
 tiny:
@@ -101,6 +101,65 @@ class Runs(RunbookTest):
         raw[2:2 + cells] = np.tile(np.arange(60, 70), QUERIES)
         raw.tofile(truth)
         self.must_refuse(self.run_book("--truth", self.truth), f"step4.gt{K}", "another runbook")
+
+
+class OverANode(RunbookTest, DaemonTest):
+    """The index is what a compute node serves."""
+
+    def serve(self, *source):
+        self.folders_of_daemons.append(source[1])
+        address = f"unix:{self.folder}/node"
+        self.start("farvec-compute-node", *source, "--listen", address, "--threads", 1, "--slots", 4)
+        self.await_status(address)
+        return address
+
+    def run_remote(self, address, *options):
+        return farvec("runbook", self.book, "--data", self.base, "--queries", self.queries,
+                      "--metric", "l2", "--connect", address, "--list", 100, "--slots", 3, "--json",
+                      self.json, "--truth", self.truth, *options)
+
+    def empty_collection(self, *options):
+        folder = self.folder / "collection"
+        self.must_pass(farvec("collection", "create", "--collection", folder, "--like", self.base,
+                              "--metric", "l2", "--memtable-rows", 64, *options))
+        return folder
+
+    def check_rows(self):
+        rows = self.rows_of()
+        self.assertEqual([r["operation"] for r in rows[:-1]], OPERATIONS)
+        self.assertEqual([r["live"] for r in rows[:-1]], [300, 300, 200, 200, 200, 200])
+        self.assertEqual([r["recall"] for r in rows[:-1] if "recall" in r], [1, 1, 1])
+        self.assertGreater(rows[0]["written_bytes"], 300 * DIMENSION * 4)
+        self.assertGreater(rows[0]["stored_bytes"], 0)
+        self.assertEqual(rows[-1]["index"]["kind"], "node")
+        return rows
+
+    def test_of_a_collection(self):
+        address = self.serve("--collection", self.empty_collection())
+        self.must_pass(self.run_remote(address))
+        self.assertEqual(self.check_rows()[-1]["index"]["now"]["vectors"], 200)
+
+    def test_of_a_graph_on_pages(self):
+        self.made()
+        self.changed("delete", "--range", "0:600")
+        self.changed("vacuum")
+        address = self.serve("--paged", self.graph)
+        self.must_pass(self.run_remote(address, "--vacuum-share", "20%"))
+        now = self.check_rows()[-1]["index"]["now"]
+        self.assertEqual((now["vectors"], now["pages"]["vacuumed"]), (200, 160))
+        self.processes.close()
+        self.assertEqual(self.verified()["count"], 200)
+
+    def test_rows_that_are_there_are_refused(self):
+        address = self.serve("--collection", self.empty_collection())
+        self.must_pass(self.run_remote(address))
+        self.must_refuse(self.run_remote(address), address, "200 vectors already")
+
+    def test_options_of_a_folder_are_refused(self):
+        for options in (["--index", self.graph], ["--buffer", "1MiB"], ["--kind", "hnsw"],
+                        ["--memory-budget", "1MiB"], ["--tier", "dram"], ["--replicas", 2],
+                        ["--degree", 16], ["--durability", "none"]):
+            self.must_refuse(self.run_remote("unix:/nowhere", *options), options[0])
 
 
 class Failures(RunbookTest):

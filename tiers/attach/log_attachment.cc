@@ -34,7 +34,7 @@ LeaseCall log_call(const LogWriting* writing, const std::string& writer_lease,
     if (writing != nullptr) request.set_epoch_above(writing->epoch_above);
     request.set_writer_lease(writer_lease);
     v1::AttachLogResponse response;
-    const grpc::Status status = stub.AttachLog(&context, request, &response);
+    grpc::Status status = stub.AttachLog(&context, request, &response);
     attached.Swap(response.mutable_attached());
     epoch = response.epoch();
     return status;

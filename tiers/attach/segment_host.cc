@@ -53,7 +53,7 @@ grpc::Status SegmentHost::perform(const Call& call, Clock::time_point end) {
     if (stopped_.load(std::memory_order_relaxed)) return grpc::Status::CANCELLED;
     running_ = &context;
   }
-  const grpc::Status status = call(*stub_, context);
+  grpc::Status status = call(*stub_, context);
   const std::lock_guard lock(mutex_);
   running_ = nullptr;
   // Dropping it makes the next call connect without waiting for gRPC's back-off.
@@ -109,7 +109,7 @@ void SegmentHost::perform_load(const Call& call, std::uint64_t bytes, const char
   }
 }
 
-void SegmentHost::load(const layout::SegmentKey& key, const SegmentFiles& files) {
+void SegmentHost::load(const layout::SegmentKey& key, const SegmentPaths& files) {
   v1::LoadSegmentRequest request;
   *request.mutable_name() = name_of(key);
   request.set_index(rpc::told_path(files.index));

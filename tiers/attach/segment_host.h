@@ -34,15 +34,15 @@ class SegmentHost {
   /// What the node holds, by segment number.
   using Held = std::map<std::uint64_t, Contents>;
 
-  /// SegmentFiles are a segment in files, which the node sees under the same path.
-  struct SegmentFiles {
+  /// SegmentPaths name the files of a segment, which the node sees under the same path.
+  struct SegmentPaths {
     std::filesystem::path index;  ///< directory
     std::uint64_t index_bytes = 0;
     std::filesystem::path ids;
     std::uint64_t ids_bytes = 0;
     Contents contents;
 
-    bool operator==(const SegmentFiles&) const = default;
+    bool operator==(const SegmentPaths&) const = default;
   };
   /// A CatalogueFile is a catalogue in a file, which the node sees under the same path.
   struct CatalogueFile {
@@ -68,7 +68,7 @@ class SegmentHost {
   std::vector<HeldCatalogue> catalogues();
   /// The node holds these bytes when this returns. Both loads wait until loads that others have
   /// asked for are done.
-  void load(const layout::SegmentKey& key, const SegmentFiles& files);
+  void load(const layout::SegmentKey& key, const SegmentPaths& files);
   /// Replaces the catalogue before it.
   void load_catalogue(std::uint64_t collection, const CatalogueFile& file);
   void drop(const layout::SegmentKey& key);

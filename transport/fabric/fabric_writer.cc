@@ -136,17 +136,17 @@ Status FabricWriter::write(RegionId region, std::uint64_t offset,
     return status;
   }
   const auto end = WriterClock::now() + options_.timeout;
-  Place place{grant_.regions[region].address + offset, grant_.regions[region].key};
+  NodeAddress at{grant_.regions[region].address + offset, grant_.regions[region].key};
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min<std::size_t>(bytes.size(), piece_bytes_));
-    if (Status status = post_piece(place, piece, end); !status.ok()) return status;
-    place.address += piece.size();
+    if (Status status = post_piece(at, piece, end); !status.ok()) return status;
+    at.address += piece.size();
     bytes = bytes.subspan(piece.size());
   }
   return {};
 }
 
-Status FabricWriter::post_piece(const Place& place, std::span<const std::byte> piece,
+Status FabricWriter::post_piece(const NodeAddress& at, std::span<const std::byte> piece,
                                 Deadline end) {
   const auto has_room = [this] { return !free_requests_.empty(); };
   if (Status status = await(has_room, end); !status.ok()) return status;
@@ -154,7 +154,7 @@ Status FabricWriter::post_piece(const Place& place, std::span<const std::byte> p
   std::byte* const staged = staging_.data() + number * piece_bytes_;
   std::memcpy(staged, piece.data(), piece.size());
   const iovec local{staged, piece.size()};
-  const fi_rma_iov remote{place.address, piece.size(), place.key};
+  const fi_rma_iov remote{at.address, piece.size(), at.key};
   void* descriptor = registered_ ? fi_mr_desc(registered_.get()) : nullptr;
   fi_msg_rma message{};
   message.msg_iov = &local;
@@ -170,7 +170,7 @@ Status FabricWriter::post_piece(const Place& place, std::span<const std::byte> p
   free_requests_.pop_back();
   unflushed_ = true;
   const auto tail = piece.last(std::min(piece.size(), kEchoBytes));
-  tail_.place = {place.address + piece.size() - tail.size(), place.key};
+  tail_.at = {at.address + piece.size() - tail.size(), at.key};
   tail_.bytes = static_cast<std::uint32_t>(tail.size());
   std::memcpy(tail_.content, tail.data(), tail.size());
   return {};
@@ -180,7 +180,7 @@ Status FabricWriter::flush() {
   if (!status_.ok() || !unflushed_) return status_;
   const auto end = WriterClock::now() + options_.timeout;
   if (!delivery_) {
-    if (Status status = read_echo(tail_.place, tail_.bytes, end); !status.ok()) return status;
+    if (Status status = read_echo(tail_.at, tail_.bytes, end); !status.ok()) return status;
     if (std::memcmp(echo(), tail_.content, tail_.bytes) != 0) {
       fail({StatusCode::data_loss, "the memory node has other bytes than were written"},
            "read back");
@@ -193,9 +193,9 @@ Status FabricWriter::flush() {
 }
 
 /// Returns when the bytes are in echo().
-Status FabricWriter::read_echo(const Place& place, std::uint32_t bytes, Deadline end) {
+Status FabricWriter::read_echo(const NodeAddress& at, std::uint32_t bytes, Deadline end) {
   const iovec local{echo(), bytes};
-  const fi_rma_iov remote{place.address, bytes, place.key};
+  const fi_rma_iov remote{at.address, bytes, at.key};
   void* descriptor = registered_ ? fi_mr_desc(registered_.get()) : nullptr;
   fi_msg_rma message{};
   message.msg_iov = &local;

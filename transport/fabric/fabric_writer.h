@@ -75,13 +75,13 @@ class FabricWriter final : public RegionWriter {
   struct Request {
     fi_context2 context{};  ///< libfabric keeps notes in it and gives its address back
   };
-  /// A Place is a range of the node's memory, in the node's terms.
-  struct Place {
+  /// A NodeAddress is where a piece begins in the node's memory, in the node's terms.
+  struct NodeAddress {
     std::uint64_t address = 0;
     std::uint64_t key = 0;
   };
   struct Tail {
-    Place place;
+    NodeAddress at;
     std::uint32_t bytes = 0;
     std::byte content[kEchoBytes] = {};
   };
@@ -91,8 +91,8 @@ class FabricWriter final : public RegionWriter {
   void choose_order();
   void stage();
   void connect();
-  Status post_piece(const Place& place, std::span<const std::byte> piece, Deadline end);
-  Status read_echo(const Place& place, std::uint32_t bytes, Deadline end);
+  Status post_piece(const NodeAddress& at, std::span<const std::byte> piece, Deadline end);
+  Status read_echo(const NodeAddress& at, std::uint32_t bytes, Deadline end);
   template <typename Post>
   Status post(Post request, Deadline end);
   /// Waits until `done` is true. When it is not by `end`, the writer fails with `late`.

@@ -156,7 +156,7 @@ void VerbsListener::on_device_event(const DeviceEvent& event) {
 void VerbsListener::let_device_go() {
   device_gone_ = true;
   spdlog::error(
-      "RDMA device {} is gone: nobody reads over it any more; start the node again when "
+      "RDMA device {} is gone: nothing is read over it any more; start the node again when "
       "it is back",
       device_.limits.device);
   end_if([](const NodeConnection&) { return true; });

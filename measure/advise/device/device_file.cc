@@ -32,7 +32,7 @@ DeviceChoice read_device(const std::string& text) {
   constexpr std::string_view kDisk = "ssd:";
   if (text.starts_with(kDisk)) {
     if (text.size() == kDisk.size()) {
-      throw Error("--device {}: name a folder, a file or a block device behind the colon", text);
+      throw Error("--device {}: name a folder, a file or a block device after the colon", text);
     }
     return {{}, text.substr(kDisk.size())};
   }

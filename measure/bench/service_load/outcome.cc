@@ -14,7 +14,7 @@ namespace {
 /// Returns what is wrong with the answer to one query; "" when nothing is.
 std::string fault_of_answer(const compute_node::v1::SearchResponse& response) {
   constexpr std::size_t kAnyK = std::numeric_limits<std::size_t>::max();
-  const std::string fault = client::fault_of(response, {1, kAnyK});
+  std::string fault = client::fault_of(response, {1, kAnyK});
   if (!fault.empty() || response.results(0).status() == 0) return fault;
   const auto code = static_cast<grpc::StatusCode>(response.results(0).status());
   return rpc::describe({code, response.results(0).message()});

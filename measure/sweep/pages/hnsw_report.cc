@@ -47,7 +47,9 @@ Json work_json(const HnswWork& work, const StoreCounts& store, std::uint32_t pag
           {"pages_added", work.written.pages_added},
           {"placed_by_partition", work.placement.placed},
           {"extended_pages", work.placement.extended},
-          {"placed_by_fallback", work.placement.fallback}};
+          {"placed_by_fallback", work.placement.fallback},
+          {"wished_pages", work.placement.wished},
+          {"given_pages", work.placement.given}};
 }
 
 void print_work(const char* what, const HnswWork& work, const StoreCounts& store,

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "ssd_baseline/paged/change/hnsw_crew.h"
+#include "ssd_baseline/paged/cores/hnsw_crew.h"
 #include "ssd_baseline/paged/graph/hnsw_facts.h"
 #include "ssd_baseline/paged/graph/paged_hnsw.h"
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 
 #include "base/error.h"
+#include "base/stored_form.h"
 #include "base/version.h"
 #include "dataset/recall.h"
 #include "layout/index/manifest.h"
@@ -17,12 +19,16 @@
 #include "measure/report/table.h"
 #include "measure/sweep/pages/hnsw_report.h"
 #include "measure/sweep/pages/page_access.h"
+#include "search/core/batch_search.h"
 
 namespace farvec::measure {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using paged::HnswDescription;
+
+/// How long one search may take.
+constexpr double kSearchMs = 60e3;
 
 constexpr std::array<Column, 12> kHnswColumns{{{"search", 9},
                                                {"buffer", 8},
@@ -116,53 +122,47 @@ class Measurement {
     access.slots = point.slots;
     access.threads = point.threads;
     const auto hnsw = open_hnsw(sweep_.index, access);
-    paged::HnswCrew crew(*hnsw, crew_options(access, sweep_.manner.interrupted));
-    warm(crew, point);
+    const auto counts = std::make_shared<paged::SearchCounts>();
+    const auto cores = make_cores(*hnsw, access, counts);
+    warm(cores, point);
+    (void)counts->take();
     const std::uint64_t reads = hnsw->store().counts().page_reads;
-    Answers answers(sweep_.k, point.list, range_.end - range_.begin);
-    const VectorView rows = rows_in(queries_.view(), range_);
-    const paged::HnswWork work = crew.search(rows, answers.answers);
+    dataset::GroundTruth found;
+    search::BatchOutcome outcome =
+        search::run_batch(cores, rows_in(queries_.view(), range_), batch(point), found);
     if (interrupted()) return;
-    samples.qps.push_back(static_cast<double>(work.done) / work.seconds);
-    samples.p50_us.push_back(percentile(answers.answers.latency_us, 0.5));
-    samples.p99_us.push_back(percentile(answers.answers.latency_us, 0.99));
+    samples.qps.push_back(static_cast<double>(outcome.latency_us.size()) / outcome.seconds);
+    samples.p50_us.push_back(percentile(outcome.latency_us, 0.5));
+    samples.p99_us.push_back(percentile(outcome.latency_us, 0.99));
     if (samples.qps.size() > 1) return;
-    samples.counts = work.counts;
+    samples.counts = counts->take();
     samples.page_reads = hnsw->store().counts().page_reads - reads;
     samples.buffer_bytes = hnsw->store().frames() * hnsw->store().page_bytes();
-    samples.recall = recall(answers);
+    samples.recall = recall(found);
   }
 
-  /// Room for the answers of `queries` queries.
-  struct Answers {
-    Answers(std::uint32_t k, std::uint32_t list, std::size_t queries)
-        : ids(queries * k), distances(queries * k) {
-      answers.k = k;
-      answers.list = std::max(k, list);
-      answers.ids = ids;
-      answers.distances = distances;
-    }
-    std::vector<NodeId> ids;
-    std::vector<float> distances;
-    paged::HnswAnswers answers;
-  };
+  search::BatchParameters batch(const HnswPoint& point) const {
+    const search::GraphChoice choice{.list = std::max(sweep_.k, point.list)};
+    return {.search = search::searchable(search::SearchParameters::make(sweep_.k, choice)),
+            .deadline_ms = kSearchMs,
+            .stop = sweep_.manner.interrupted};
+  }
 
   /// Searches the queries that are not measured, so that the buffer holds what searches left.
-  void warm(paged::HnswCrew& crew, const HnswPoint& point) {
+  void warm(std::span<const std::unique_ptr<search::SearchCore>> cores, const HnswPoint& point) {
     for (const RowRange& other :
          {RowRange{0, range_.begin}, RowRange{range_.end, queries_.count()}}) {
       if (other.begin >= other.end) continue;
-      Answers answers(sweep_.k, point.list, other.end - other.begin);
-      crew.search(rows_in(queries_.view(), other), answers.answers);
+      dataset::GroundTruth found;
+      search::run_batch(cores, rows_in(queries_.view(), other), batch(point), found);
     }
   }
 
-  double recall(const Answers& answers) const {
-    const bool exact = description_.config.metric != Metric::cosine;
-    const std::size_t queries = range_.end - range_.begin;
+  double recall(const dataset::GroundTruth& found) const {
+    const bool exact = !stores_unit_vectors(description_.config.metric);
     return dataset::recall_at_k(
-        {answers.ids.data(), exact ? answers.distances.data() : nullptr, queries, sweep_.k}, truth_,
-        sweep_.k, range_.begin);
+        {found.ids.data(), exact ? found.distances.data() : nullptr, found.queries, sweep_.k},
+        truth_, sweep_.k, range_.begin);
   }
 
   Json parameters(const HnswPoint& point) const {

@@ -22,11 +22,16 @@ class Actions:
         self.daemons = config.daemons("memory") + config.daemons("compute")
 
     def up(self):
+        return self.wait_until_all_serve(self.start_what_lacks())
+
+    def start_what_lacks(self):
+        """The names of those that ran already."""
         states = self.launcher.status(self.daemons)
-        if any(states[daemon.name].process != "running" for daemon in self.daemons):
+        ran = {d.name for d in self.daemons if states[d.name].process == "running"}
+        if len(ran) < len(self.daemons):
             self.check()
             self.launcher.start(self.daemons)
-        return self.wait_until_all_serve()
+        return ran
 
     def check(self):
         """Everything that can be wrong before anything is started."""
@@ -39,7 +44,8 @@ class Actions:
         if manifest:
             checks.check_fit(self.config, manifest, self.launcher.memory_bytes(facts))
 
-    def wait_until_all_serve(self):
+    def wait_until_all_serve(self, ran):
+        """What ran when `up` began and has ended since is started too."""
         end = time.monotonic() + self.config.limits["start_seconds"]
         ended = []
         while True:
@@ -47,6 +53,11 @@ class Actions:
             states = self.launcher.status(self.daemons)
             waiting = [d for d in self.daemons if not states[d.name].serving]
             ended = [d for d in waiting if states[d.name].process != "running"]
+            late = ran & {d.name for d in ended}
+            if late:
+                self.start_what_lacks()
+                ran, ended = ran - late, []
+                continue
             if not waiting:
                 print(f"{len(self.daemons)} daemons serve")
                 return 0

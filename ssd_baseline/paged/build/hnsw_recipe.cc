@@ -13,7 +13,8 @@
 #include "dataset/vector_set.h"
 #include "ssd_baseline/paged/build/colocation.h"
 #include "ssd_baseline/paged/build/hnsw_destination.h"
-#include "ssd_baseline/paged/change/partition_map.h"
+#include "ssd_baseline/paged/graph/hnsw_access.h"
+#include "ssd_baseline/paged/placement/partition_map.h"
 
 namespace farvec::paged {
 namespace {
@@ -72,7 +73,8 @@ std::unique_ptr<PagedHnsw> lay_out(const MemoryRows& rows, const HnswRecipe& rec
   auto hnsw = PagedHnsw::create(recipe.store, recipe.config,
                                 {rows.view(), rows.ids(), &graph, places.order()});
   stats.partitions = places.plan().count;
-  if (recipe.insert_share > 0) {
+  const bool follows = recipe.partition_nodes > 1 && recipe.config.most_insert_pages > 0;
+  if (recipe.insert_share > 0 || follows) {
     const auto chosen =
         slotted::choose_insert_partitions(places.plan(), graph.base().view(), recipe.insert_share);
     create_partition_map(*hnsw, chosen);
@@ -99,6 +101,15 @@ std::uint64_t expected_hnsw_bytes(const HnswRecipe& recipe, std::uint64_t rows) 
   const layout::HnswShape shape{recipe.store.page_bytes, recipe.config.dimension,
                                 recipe.config.type, recipe.config.m, 0};
   return rows * shape.vertex_bytes(0) / 9 * 10;
+}
+
+std::uint64_t build_buffer_bytes(const HnswRecipe& recipe, std::uint64_t rows,
+                                 const BuildBuffer& buffer) {
+  const bool inserts = recipe.memory_rows < rows;
+  const std::uint64_t at_once =
+      inserts ? std::uint64_t{recipe.crew.threads} * recipe.crew.slots : 0;
+  const auto needs = BufferNeeds::for_changes(recipe.config, recipe.store.page_bytes, at_once);
+  return buffer_bytes(buffer.text, expected_hnsw_bytes(recipe, rows), needs, buffer.option);
 }
 
 void check_hnsw_recipe(const HnswRecipe& recipe) {
@@ -140,7 +151,7 @@ std::unique_ptr<PagedHnsw> build_paged_hnsw(const VectorView& rows, const HnswRe
   HnswRecipe here = recipe;
   here.store.folder = destination.folder();
   build_in_folder(rows, here, stats);
-  if (recipe.crew.interrupted()) throw WorkInterrupted();
+  if (asked_to_end(recipe.crew.interrupted)) throw WorkInterrupted();
   destination.publish();
   return PagedHnsw::open(recipe.store);
 }

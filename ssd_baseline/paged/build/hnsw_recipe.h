@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/progress.h"
 #include "base/types.h"
 #include "graph/hnsw/hnsw_builder.h"
 #include "indexing/order/insertion_order.h"
-#include "ssd_baseline/paged/change/hnsw_crew.h"
+#include "ssd_baseline/paged/cores/hnsw_crew.h"
 #include "ssd_baseline/paged/graph/paged_hnsw.h"
 #include "ssd_baseline/paged/store/page_store.h"
 
@@ -29,9 +30,11 @@ struct HnswRecipe {
   std::uint64_t memory_rows = std::numeric_limits<std::uint64_t>::max();
   /// P, the vertices of a partition, which share pages; 1: pages are filled in the order of rows.
   std::uint32_t partition_nodes = 1;
-  double insert_share = 0;  ///< share of the partitions that get an insert page
-  HnswCrewOptions crew;     ///< runs the inserts
-  unsigned threads = 0;     ///< for the order and the build in memory; 0: all
+  /// The share of the partitions that have an insert page from the beginning. It follows the
+  /// inserts as far as HnswConfig::most_insert_pages allows.
+  double insert_share = 0;
+  HnswCrewOptions crew;  ///< runs the inserts
+  unsigned threads = 0;  ///< for the order and the build in memory; 0: all
   bool quiet = false;
   Interruption interrupted = {};  ///< interrupts the build in memory
 };
@@ -49,6 +52,16 @@ struct HnswBuildStats {
 
 /// Estimates the bytes of a graph of this many rows, with pages that are nine tenths full.
 std::uint64_t expected_hnsw_bytes(const HnswRecipe& recipe, std::uint64_t rows);
+
+/// A BuildBuffer is the buffer that was asked for.
+struct BuildBuffer {
+  const std::string& text;  ///< see buffer_bytes(); empty: the usual one
+  std::string_view option;  ///< what messages call it
+};
+/// Returns the bytes of the buffer of a build of this many rows: see buffer_bytes(). Where rows are
+/// inserted on pages, it has room for the inserts of the crew. Throws Error.
+std::uint64_t build_buffer_bytes(const HnswRecipe& recipe, std::uint64_t rows,
+                                 const BuildBuffer& buffer);
 
 /// Throws Error for a recipe that makes no sense, before anything is made.
 void check_hnsw_recipe(const HnswRecipe& recipe);

@@ -36,6 +36,7 @@ void BackEdges::begin(std::uint32_t level) {
 }
 
 Status BackEdges::plan(const Newcomer& newcomer, Ticks deadline) {
+  self_ = newcomer.self;
   std::array<BackEdge*, kListsAtOnce> some;
   std::size_t size = 0;
   for (BackEdge& edge : edges_) {
@@ -46,7 +47,16 @@ Status BackEdges::plan(const Newcomer& newcomer, Ticks deadline) {
     }
     size = 0;
   }
+  if (newcomer.needs_edge && !leads_back()) take_in_nearest();
   return {};
+}
+
+/// Without an edge that leads to it no search would find the vertex.
+void BackEdges::take_in_nearest() {
+  const auto nearest = std::ranges::find_if(edges_, [](const BackEdge& edge) {
+    return edge.layer == 0 && edge.farthest != BackEdge::kRefused;
+  });
+  if (nearest != edges_.end()) nearest->index = nearest->farthest;
 }
 
 void BackEdges::want_pages(PinnedPages& pins) const {
@@ -55,7 +65,7 @@ void BackEdges::want_pages(PinnedPages& pins) const {
 
 Status BackEdges::plan_some(std::span<BackEdge* const> some, const Newcomer& newcomer,
                             Ticks deadline) {
-  if (Status status = read_lists(some, newcomer.self, deadline); !status.ok()) return status;
+  if (Status status = read_lists(some, deadline); !status.ok()) return status;
   handles_.clear();
   for (const BackEdge* edge : some) {
     if (!edge->full) continue;
@@ -77,12 +87,14 @@ Status BackEdges::plan_some(std::span<BackEdge* const> some, const Newcomer& new
 
 /// Reads the lists. A list with room takes the new vertex in a free place, and one that names the
 /// vertex already needs none; an edge whose target is gone is refused.
-Status BackEdges::read_lists(std::span<BackEdge* const> some, graph::Handle self, Ticks deadline) {
+Status BackEdges::read_lists(std::span<BackEdge* const> some, Ticks deadline) {
   handles_.clear();
   for (BackEdge* edge : some) {
     handles_.push_back(edge->target.handle);
     edge->index = BackEdge::kRefused;
+    edge->farthest = BackEdge::kRefused;
     edge->full = false;
+    edge->named = false;
   }
   const layout::HnswShape& shape = hnsw_.shape();
   const auto look = [&](std::uint32_t i, const layout::HnswVertex& vertex) -> Status {
@@ -94,7 +106,8 @@ Status BackEdges::read_lists(std::span<BackEdge* const> some, graph::Handle self
     for (std::uint32_t p = 0; p < shape.degree(edge.layer); ++p) {
       const auto place = vertex.neighbor(shape, edge.layer, p);
       if (place.empty()) edge.index = p;
-      if (place.empty() || place.handle() == self) return {};
+      edge.named = !place.empty() && place.handle() == self_;
+      if (place.empty() || edge.named) return {};
     }
     edge.full = true;
     return {};
@@ -118,12 +131,11 @@ void BackEdges::choose(BackEdge& edge, const Newcomer& newcomer) {
   const std::byte* target = nullptr;
   if (member(edge.target.handle, &target) == nullptr) return;
   const std::uint32_t degree = hnsw_.shape().degree(edge.layer);
-  const auto places = list(edge);
   const NodeId salt = graph::tie_salt(edge.target.id);
   sorted_.clear();
   sorted_.push_back({{edge.target.distance, newcomer.id ^ salt, kNewcomer}, newcomer.vector});
   for (std::uint32_t i = 0; i < degree; ++i) {
-    const auto place = layout::load_place(&places[std::size_t{i} * layout::HnswPlace::kBytes]);
+    const auto place = member_place(edge, i);
     const std::byte* row = nullptr;
     const auto* entry = member(place.handle(), &row);
     if (entry == nullptr || entry->marked) {
@@ -144,11 +156,28 @@ void BackEdges::choose(BackEdge& edge, const Newcomer& newcomer) {
     ++finder_.counts().selected_between;
     return hnsw_.distance(rows_[a], rows_[b]);
   };
+  if (newcomer.needs_edge) edge.farthest = farthest_of(edge, newcomer.lost);
   graph::select_neighbors(pool_, {degree, hnsw_.distance(target, target)}, between, selection_);
   std::sort(selection_.chosen.begin(), selection_.chosen.end());
   std::uint32_t out = 0;
   while (out < degree && selection_.chosen[out] == out) ++out;
-  if (pool_[out].handle != kNewcomer) edge.index = static_cast<std::uint32_t>(pool_[out].handle);
+  if (pool_[out].handle == kNewcomer) return;
+  const auto index = static_cast<std::uint32_t>(pool_[out].handle);
+  if (may_give_up(edge, index, newcomer.lost)) edge.index = index;
+}
+
+/// Returns the place, in the edge's list, of the farthest member in the pool that may be given up.
+std::uint32_t BackEdges::farthest_of(const BackEdge& edge, const LostVertices* lost) const {
+  for (auto at = pool_.rbegin(); at != pool_.rend(); ++at) {
+    const auto index = static_cast<std::uint32_t>(at->handle);
+    if (at->handle != kNewcomer && may_give_up(edge, index, lost)) return index;
+  }
+  return BackEdge::kRefused;
+}
+
+bool BackEdges::may_give_up(const BackEdge& edge, std::uint32_t index,
+                            const LostVertices* lost) const {
+  return lost == nullptr || edge.layer > 0 || lost->is_named_twice(member_place(edge, index));
 }
 
 std::uint32_t BackEdges::look_again(const PageEditor& editor, const PinnedPages& pins,
@@ -166,6 +195,7 @@ std::uint32_t BackEdges::look_again(const PageEditor& editor, const PinnedPages&
         layout::HnswVertex::parse(shape, editor.bytes(pins.index(place.page)), place.slot);
     const auto now = vertex.value().places(shape, edge.layer);
     if (std::equal(now.begin(), now.end(), list(edge).begin())) continue;
+    if (still_takes(edge, vertex.value(), give_up)) continue;
     edge.planned = false;
     edge.index = give_up ? BackEdge::kRefused : edge.index;
     ++changed;
@@ -173,10 +203,36 @@ std::uint32_t BackEdges::look_again(const PageEditor& editor, const PinnedPages&
   return changed;
 }
 
+/// Returns whether a list that has changed can take the vertex without another selection, and sets
+/// the place. A list that names the vertex by now needs it no more.
+bool BackEdges::still_takes(BackEdge& edge, const layout::HnswVertex& vertex, bool give_up) const {
+  const layout::HnswShape& shape = hnsw_.shape();
+  std::uint32_t unused = BackEdge::kRefused;
+  for (std::uint32_t p = 0; p < shape.degree(edge.layer); ++p) {
+    const auto place = vertex.neighbor(shape, edge.layer, p);
+    if (place.empty() && unused == BackEdge::kRefused) unused = p;
+    if (place.empty() || place.handle() != self_) continue;
+    edge.index = BackEdge::kRefused;
+    edge.named = true;
+    return true;
+  }
+  if (unused != BackEdge::kRefused) {
+    edge.index = unused;
+    return true;
+  }
+  if (!give_up || !edge.full) return false;
+  return vertex.neighbor(shape, edge.layer, edge.index) == member_place(edge, edge.index);
+}
+
 bool BackEdges::leads_back() const {
   return std::ranges::any_of(edges_, [](const BackEdge& edge) {
-    return edge.layer == 0 && edge.index != BackEdge::kRefused;
+    return edge.layer == 0 && (edge.named || edge.index != BackEdge::kRefused);
   });
+}
+
+bool BackEdges::is_named() const {
+  return std::ranges::any_of(edges_,
+                             [](const BackEdge& edge) { return edge.layer == 0 && edge.named; });
 }
 
 Status BackEdges::link(PageEditor& editor, const PinnedPages& pins, layout::HnswPlace place,

@@ -1,13 +1,16 @@
 #include "ssd_baseline/paged/change/hnsw_vacuum.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "layout/store/store_page.h"
 #include "ssd_baseline/paged/change/list_repair.h"
+#include "ssd_baseline/paged/change/lost_vertices.h"
 #include "ssd_baseline/paged/graph/hnsw_edit.h"
 #include "ssd_baseline/paged/graph/pinned_pages.h"
+#include "ssd_baseline/paged/placement/insert_page_sweep.h"
 
 namespace farvec::paged {
 namespace {
@@ -19,7 +22,7 @@ Status outdated() {
 }  // namespace
 
 struct HnswVacuum::State {
-  enum class Phase : std::uint8_t { collect, repair, entry, detach, erase };
+  enum class Phase : std::uint8_t { collect, repair, entry, detach, erase, relink, insert_pages };
   /// Is a vertex as it was when its page was looked at.
   struct Seen {
     graph::Handle handle = graph::kNoHandle;
@@ -32,6 +35,8 @@ struct HnswVacuum::State {
         fetcher(page_fetcher),
         options(wanted),
         lists(graph, page_fetcher, wanted.reads),
+        lost(graph.shape()),
+        insert_pages(graph, page_fetcher, lists.counts().selection),
         pins(graph, page_fetcher, wanted.reads.mode) {}
 
   ~State() { end(); }
@@ -46,14 +51,24 @@ struct HnswVacuum::State {
   }
   Result<bool> collect(Ticks deadline);
   Status repair(Ticks deadline);
+  Result<bool> take_insert_pages(Ticks deadline);
   void note_repairs();
   Status move_entry(Ticks deadline);
   Status sweep(Ticks deadline);
+  Result<bool> relink(Ticks deadline);
   Status detach_page(PageEditor& editor, PageNumber page);
   Status erase_page(PageEditor& editor, PageNumber page);
   std::span<const graph::Handle> condemned_on(PageNumber page) const;
   template <typename Look>
   Status look_at_page(PageNumber page, Ticks deadline, Look&& look);
+  /// What ListRepair::Vertex has for all vertices of a page.
+  struct PageRepair {
+    PageNumber page = 0;
+    std::span<const graph::Handle> condemned;
+    LostVertices* lost_vertices = nullptr;
+  };
+  template <typename IsBroken>
+  Status repair_page(const PageRepair& repair, Ticks deadline, IsBroken&& is_broken);
   bool is_condemned(graph::Handle handle) const {
     return std::binary_search(condemned.begin(), condemned.end(), handle);
   }
@@ -63,6 +78,8 @@ struct HnswVacuum::State {
   PageFetcher& fetcher;
   const HnswVacuumOptions options;
   ListRepair lists;
+  LostVertices lost;
+  InsertPageSweep insert_pages;
   PinnedPages pins;
   HnswVacuumCounts done;
   wal::Position position = 0;
@@ -102,6 +119,10 @@ Result<bool> HnswVacuum::step(Ticks deadline) {
   switch (s.phase) {
     case State::Phase::collect:
       return s.collect(deadline);
+    case State::Phase::relink:
+      return s.relink(deadline);
+    case State::Phase::insert_pages:
+      return s.take_insert_pages(deadline);
     case State::Phase::repair:
       status = s.repair(deadline);
       break;
@@ -123,6 +144,7 @@ void HnswVacuum::State::note_repairs() {
   position = std::max(position, lists.position());
   done.repaired = lists.done().repaired;
   done.edges_back = lists.done().edges_back;
+  done.relinked = lists.done().relinked;
   done.retries = retries + lists.done().retries;
 }
 
@@ -144,12 +166,32 @@ Status HnswVacuum::State::look_at_page(PageNumber page, Ticks deadline, Look&& l
   });
 }
 
+/// Repairs the vertices of a page for which is_broken(place, vertex) holds.
+template <typename IsBroken>
+Status HnswVacuum::State::repair_page(const PageRepair& repair, Ticks deadline,
+                                      IsBroken&& is_broken) {
+  broken.clear();
+  Status status = look_at_page(repair.page, deadline,
+                               [&](std::uint16_t slot, const layout::HnswVertex& vertex) {
+                                 const layout::HnswPlace place{repair.page, slot};
+                                 if (!is_broken(place, vertex)) return;
+                                 broken.push_back({place.handle(), vertex.id(), vertex.level()});
+                               });
+  for (std::size_t i = 0; i < broken.size() && status.ok(); ++i) {
+    const Seen& seen = broken[i];
+    status = lists.run(
+        {seen.handle, seen.id, seen.level, repair.condemned, deadline, repair.lost_vertices});
+  }
+  return status;
+}
+
 Result<bool> HnswVacuum::State::collect(Ticks deadline) {
   if (next == 1) {
     condemned.clear();
     swept = 0;
     highest = {};
     pages_end = hnsw.store().pages();
+    lost.begin(pages_end);
   }
   if (next < pages_end) {
     const PageNumber page = next;
@@ -158,7 +200,10 @@ Result<bool> HnswVacuum::State::collect(Ticks deadline) {
           const graph::Handle handle = layout::HnswPlace{page, slot}.handle();
           if (vertex.marked()) {
             if (condemned.size() < options.round_vertices) condemned.push_back(handle);
-          } else if (highest.handle == graph::kNoHandle || vertex.level() > highest.level) {
+            return;
+          }
+          lost.see(layout::HnswPlace::of(handle), vertex);
+          if (highest.handle == graph::kNoHandle || vertex.level() > highest.level) {
             highest = {handle, vertex.id(), vertex.level()};
           }
         });
@@ -171,12 +216,45 @@ Result<bool> HnswVacuum::State::collect(Ticks deadline) {
   // `pages_end`.
   pages_end = hnsw.store().pages();
   std::sort(condemned.begin(), condemned.end());
-  if (condemned.empty()) {
-    end();
-    return false;
-  }
-  phase = Phase::repair;
+  phase = condemned.empty() ? Phase::relink : Phase::repair;
   return true;
+}
+
+/// Gives the lost vertices of one page an edge from a neighbour.
+Result<bool> HnswVacuum::State::relink(Ticks deadline) {
+  if (next == 1) {
+    const auto now = hnsw.state(fetcher, deadline, lists.counts().meta);
+    if (!now.ok()) return now.status();
+    lost.name(now.value().entry());
+  }
+  const PageNumber page = lost.next_page(next);
+  if (page == layout::kNoPage) {
+    phase = Phase::insert_pages;
+    next = 1;
+    return true;
+  }
+  const Status status =
+      repair_page({page, {}, &lost}, deadline,
+                  [&](const layout::HnswPlace& place, const layout::HnswVertex& vertex) {
+                    return !vertex.marked() && lost.is_lost(place);
+                  });
+  note_repairs();
+  if (!status.ok()) return status;
+  next = page + 1;
+  return true;
+}
+
+/// Returns false after the last step of the sweep: the vacuum has ended.
+Result<bool> HnswVacuum::State::take_insert_pages(Ticks deadline) {
+  const InsertPageSweepCounts before = insert_pages.done();
+  const auto more = insert_pages.step(deadline);
+  done.insert_pages_taken += insert_pages.done().taken - before.taken;
+  done.pages_freed += insert_pages.done().freed - before.freed;
+  position = std::max(position, insert_pages.position());
+  if (!more.ok() || more.value()) return more;
+  phase = Phase::collect;
+  end();
+  return false;
 }
 
 Status HnswVacuum::State::repair(Ticks deadline) {
@@ -185,18 +263,11 @@ Status HnswVacuum::State::repair(Ticks deadline) {
     next = 1;
     return {};
   }
-  const PageNumber page = next;
-  broken.clear();
-  Status status =
-      look_at_page(page, deadline, [&](std::uint16_t slot, const layout::HnswVertex& vertex) {
-        const graph::Handle handle = layout::HnswPlace{page, slot}.handle();
-        if (is_condemned(handle) || !names_any(hnsw.shape(), vertex, condemned)) return;
-        broken.push_back({handle, vertex.id(), vertex.level()});
+  const Status status = repair_page(
+      {next, condemned}, deadline,
+      [&](const layout::HnswPlace& place, const layout::HnswVertex& vertex) {
+        return !is_condemned(place.handle()) && names_any(hnsw.shape(), vertex, condemned);
       });
-  for (std::size_t i = 0; i < broken.size() && status.ok(); ++i) {
-    const Seen& seen = broken[i];
-    status = lists.run({seen.handle, seen.id, seen.level, condemned, deadline});
-  }
   if (status.ok()) ++next;
   return status;
 }

@@ -36,7 +36,7 @@ HnswWriter::HnswWriter(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswWriterOp
 HnswWriter::~HnswWriter() = default;
 
 Result<wal::Position> HnswWriter::insert(NodeId id, std::span<const std::byte> vector,
-                                         Ticks deadline) {
+                                         Ticks deadline, IfThere if_there) {
   const HnswConfig& config = state_->hnsw.config();
   if (id == kInvalidNode) {
     return Status(StatusCode::invalid_argument, "4294967295 is no id: the largest is one less");
@@ -53,7 +53,7 @@ Result<wal::Position> HnswWriter::insert(NodeId id, std::span<const std::byte> v
     return Status(StatusCode::invalid_argument,
                   "the vector is too long: its squared length exceeds 4.2e37");
   }
-  return state_->insert.run({id, vector.data(), deadline});
+  return state_->insert.run({id, vector.data(), deadline, if_there});
 }
 
 Status HnswWriter::State::mark(PageEditor& editor, NodeId id, const IdEntry& entry) const {
@@ -62,18 +62,11 @@ Status HnswWriter::State::mark(PageEditor& editor, NodeId id, const IdEntry& ent
   const auto known = edited_entry(editor, leaf, ids.shape(), id);
   if (!known.ok()) return known.status();
   if (known.value() != entry.place) return {StatusCode::cancelled, "the id has moved"};
-  const auto vertex = layout::HnswVertex::parse(hnsw.shape(), editor.bytes(page), entry.place.slot);
-  if (!vertex.ok() || vertex.value().id() != id || vertex.value().marked()) {
-    return {StatusCode::data_loss, "the id map leads to another vertex"};
-  }
   auto state = edited_state(editor, pins.index(0));
   if (!state.ok()) return state.status();
-  const std::uint8_t flags = vertex.value().header().flags | layout::kHnswMarked;
-  Status status = editor.patch(page, entry.place.slot, offsetof(layout::HnswElementHeader, flags),
-                               bytes_of(flags));
+  Status status = mark_vertex(editor, {page, entry.place.slot}, {.shape = hnsw.shape(), .id = id},
+                              state.value());
   if (status.ok()) status = write_entry(editor, leaf, ids.shape().offset(0, id), {});
-  --state.value().vertices;
-  ++state.value().marked;
   return status.ok() ? write_state(editor, pins.index(0), state.value()) : status;
 }
 
@@ -99,7 +92,7 @@ Result<wal::Position> HnswWriter::mark_deleted(NodeId id, Ticks deadline) {
   return Status(StatusCode::resource_exhausted, "the vertex kept changing under a delete");
 }
 
-const HnswWriteCounts& HnswWriter::written() const {
+HnswWriteCounts& HnswWriter::written() {
   return state_->written;
 }
 HnswCounts& HnswWriter::counts() {

@@ -26,6 +26,7 @@ class Insert {
     NodeId id = 0;
     const std::byte* vector = nullptr;  ///< has the graph's length
     Ticks deadline = 0;
+    IfThere if_there = IfThere::refuse;
   };
   /// Inserts the vertex, see HnswWriter::insert(), which has checked the vector.
   Result<wal::Position> run(const Vertex& vertex);
@@ -39,15 +40,23 @@ class Insert {
   /// Says why an update ended without a change.
   enum class Obstacle : std::uint8_t {
     none,   ///< it ended with a change, or with an error
+    id,     ///< the id has another place now: find it, and search again
     graph,  ///< the graph has vertices now, or the chosen neighbours are gone: search again
     lists,  ///< lists of neighbours have changed: plan these again
-    room,   ///< the page is full, or the policy wants to be asked again
+    room,   ///< the page is full meanwhile, or the policy wants to be asked again
   };
 
+  Result<wal::Position> try_to_insert();
+  Status take_room();
+  Status find_id();
   Status search();
   Status place();
   Result<wal::Position> commit();
+  void give_up_spare();
+  Status add_spare_to_free_pages();
   Status edit(PageEditor& editor);
+  Result<bool> look_at_id(const PageEditor& editor);
+  Status mark_replaced(PageEditor& editor, layout::HnswState& state);
   Status look_at_neighbors(const PageEditor& editor);
   Status look_at_lists(const PageEditor& editor);
   Status prepare_page(PageEditor& editor, layout::HnswState& state);
@@ -64,7 +73,7 @@ class Insert {
   NeighborFinder finder_;
   BackEdges back_edges_;
   PinnedPages pins_;
-  PagePin spare_;  ///< a page that was added and is not used yet
+  PagePin spare_;  ///< a page that was added for the insert that runs, and is not used yet
   std::vector<std::byte> page_;
   std::vector<std::uint32_t> partitions_;
 
@@ -76,6 +85,7 @@ class Insert {
   PageNumber vertex_page_ = layout::kNoPage;
   Obstacle obstacle_ = Obstacle::none;
   bool last_attempt_ = false;
+  bool replaced_ = false;
   std::array<std::vector<graph::Candidate>, graph::kLayers> alive_;
   std::uint32_t left_out_ = 0;
   std::uint32_t edges_back_ = 0;

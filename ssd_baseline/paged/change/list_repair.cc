@@ -50,15 +50,32 @@ ListRepair::ListRepair(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswReadOpti
 
 Status ListRepair::run(const Vertex& vertex) {
   vertex_ = vertex;
+  const Status status = try_to_repair();
+  pins_.clear();
+  return status;
+}
+
+Status ListRepair::try_to_repair() {
+  if (Status status = take_room(); !status.ok()) return status;
   for (int attempt = 0; attempt < kRepairAttempts; ++attempt) {
     const auto broken = read_lists();
     if (!broken.ok() || !broken.value()) return broken.status();
     if (Status status = choose(); !status.ok()) return status;
+    if (vertex_.lost != nullptr && back_edges_.is_named()) return {};
     const auto updated = commit(attempt + 1 == kRepairAttempts);
     if (updated.ok() || updated.status().code() != StatusCode::cancelled) return updated.status();
     ++done_.retries;
   }
   return {StatusCode::resource_exhausted, "the graph kept changing under a vacuum"};
+}
+
+/// Takes room in the buffer for the vertex's page, and those of all neighbours that it may get.
+Status ListRepair::take_room() {
+  std::size_t pages = 1;
+  for (std::uint32_t layer = 0; layer <= vertex_.level; ++layer) {
+    pages += hnsw_.shape().degree(layer);
+  }
+  return pins_.take_room(pages, vertex_.deadline);
 }
 
 bool ListRepair::is_condemned(graph::Handle handle) const {
@@ -84,7 +101,8 @@ Result<bool> ListRepair::read_lists() {
   const Status status = finder_.reader().read(
       {&vertex_.handle, 1}, vertex_.deadline, counts().selection,
       [&](std::uint32_t, const layout::HnswVertex& vertex) -> Status {
-        broken = vertex.id() == vertex_.id && names_any(hnsw_.shape(), vertex, vertex_.condemned);
+        broken = vertex.id() == vertex_.id &&
+                 (vertex_.lost != nullptr || names_any(hnsw_.shape(), vertex, vertex_.condemned));
         const auto places = all_places(hnsw_.shape(), vertex);
         vector_.assign(vertex.vector(), vertex.vector() + hnsw_.shape().vector_bytes());
         lists_.assign(places.begin(), places.end());
@@ -116,11 +134,16 @@ Status ListRepair::choose() {
                                 .also = &also_});
   if (!status.ok()) return status;
   back_edges_.begin(vertex_.level);
-  return back_edges_.plan({vertex_.id, vector_.data(), vertex_.handle}, vertex_.deadline);
+  return back_edges_.plan({.id = vertex_.id,
+                           .vector = vector_.data(),
+                           .self = vertex_.handle,
+                           .needs_edge = vertex_.lost != nullptr,
+                           .lost = vertex_.lost},
+                          vertex_.deadline);
 }
 
 Result<wal::Position> ListRepair::commit(bool last_attempt) {
-  pins_.clear();
+  pins_.unpin();
   pins_.want(layout::HnswPlace::of(vertex_.handle).page);
   back_edges_.want_pages(pins_);
   Status status = pins_.pin(vertex_.deadline, counts().selection);
@@ -130,10 +153,15 @@ Result<wal::Position> ListRepair::commit(bool last_attempt) {
     status = updated.status();
     if (updated.ok()) position_ = updated.value();
   }
-  pins_.clear();
+  pins_.unpin();
   if (!status.ok()) return status;
-  ++done_.repaired;
   done_.edges_back += edges_back_;
+  if (vertex_.lost == nullptr) {
+    ++done_.repaired;
+  } else {
+    done_.relinked += edges_back_ > 0 ? 1 : 0;
+    back_edges_.each_dropped([&](layout::HnswPlace place) { vertex_.lost->drop(place); });
+  }
   return position_;
 }
 
@@ -152,7 +180,9 @@ Status ListRepair::edit(PageEditor& editor, bool last_attempt) {
     return met_another();
   }
   edges_back_ = 0;
-  if (Status status = write_lists(editor, neighbors); !status.ok()) return status;
+  if (vertex_.lost == nullptr) {
+    if (Status status = write_lists(editor, neighbors); !status.ok()) return status;
+  }
   // No vertex is given an edge to a marked one.
   return marked ? Status() : back_edges_.link(editor, pins_, own, edges_back_);
 }

@@ -16,6 +16,7 @@ namespace farvec::paged {
 struct RepairCounts {
   std::uint64_t repaired = 0;    ///< vertices whose lists were chosen again
   std::uint64_t edges_back = 0;  ///< lists of others that took one of them
+  std::uint64_t relinked = 0;    ///< lost vertices to which an edge leads again
   std::uint64_t retries = 0;
 };
 
@@ -36,10 +37,12 @@ class ListRepair {
     std::uint32_t level = 0;
     std::span<const graph::Handle> condemned;  ///< ascending
     Ticks deadline = 0;
+    /// The lost vertices, where it is one: its lists stay, and one of a neighbour is to name it.
+    LostVertices* lost = nullptr;
   };
   /// Repairs the lists of a vertex, from inside a fiber. Does nothing if another writer has changed
-  /// the lists so that they name no condemned vertex. resource_exhausted when the lists keep
-  /// changing.
+  /// the lists so that they name no condemned vertex, and to a lost one that a neighbour names.
+  /// resource_exhausted when the lists keep changing.
   Status run(const Vertex& vertex);
 
   /// Returns the position in the log after the last update.
@@ -48,6 +51,8 @@ class ListRepair {
   HnswCounts& counts() { return finder_.counts(); }
 
  private:
+  Status try_to_repair();
+  Status take_room();
   Result<bool> read_lists();
   Status read_condemned();
   Status choose();

@@ -10,15 +10,18 @@
 namespace farvec::paged {
 namespace {
 
-/// Pages besides those of neighbours: the meta page, the leaf of the id map, the vertex's page and
-/// the one that its placement notes.
-constexpr std::size_t kOwnPages = 4;
+/// Pages besides those of neighbours: the meta page, the leaf of the id map, the vertex's page, two
+/// that its placement notes, and that of the vertex that it replaces.
+constexpr std::size_t kOwnPages = 6;
 /// The number for a graph whose meta page is not on the disk yet: more than usual parameters need.
 constexpr std::size_t kUnknownChangePages = 512;
 /// One part in this many of the buffer is for reads.
 constexpr std::size_t kReadShare = 8;
-/// The time between two looks whether there is room.
-constexpr double kLookUs = 50;
+/// The time between two looks whether a change was served; a change that has waited for long looks
+/// less often.
+constexpr double kShortestLookUs = 50;
+constexpr double kLongestLookUs = 1000;
+constexpr double kLookShare = 8;
 
 /// Returns the layers above the lowest that 2^32 vertices fill: each layer has one vertex for m of
 /// the layer below.
@@ -31,12 +34,8 @@ std::uint32_t upper_layers(const layout::HnswShape& shape) {
 
 }  // namespace
 
-std::size_t most_change_pages(const layout::HnswShape& shape, std::uint32_t ef_construction) {
-  std::size_t pages = kOwnPages;
-  for (std::uint32_t layer = 0; layer <= upper_layers(shape); ++layer) {
-    pages += std::min(shape.degree(layer), ef_construction);
-  }
-  return pages;
+std::size_t most_change_pages(const layout::HnswShape& shape) {
+  return kOwnPages + shape.degree(0) + std::size_t{upper_layers(shape)} * shape.m;
 }
 
 std::size_t stored_change_pages(const std::filesystem::path& folder, std::uint32_t page_bytes) {
@@ -46,31 +45,60 @@ std::size_t stored_change_pages(const std::filesystem::path& folder, std::uint32
   file.read_at(0, page.data(), page.size());
   const auto meta = layout::read_hnsw_meta(page);
   if (!meta.ok()) return kUnknownChangePages;
-  return most_change_pages(meta.value().shape(), meta.value().parameters.ef_construction);
+  return most_change_pages(meta.value().shape());
 }
 
-std::size_t frames_for_changes(std::size_t change_pages) {
-  return 2 * change_pages + kMinFrames / 2;
+std::size_t least_frames_for_changes(std::size_t change_pages) {
+  return std::max(kMinFrames, change_pages + kCleanFrames);
+}
+
+std::size_t frames_for_changes(std::size_t change_pages, std::size_t at_once) {
+  return at_once * change_pages + kMinFrames / 2;
 }
 
 PinBudget::PinBudget(std::size_t frames) : most_(frames - frames / kReadShare) {}
 
-bool PinBudget::try_take(std::size_t pages) {
-  std::size_t now = taken_.load(std::memory_order_relaxed);
-  do {
-    if (now > 0 && now + pages > most_) return false;
-  } while (!taken_.compare_exchange_weak(now, now + pages, std::memory_order_relaxed));
-  return true;
+void PinBudget::serve() {
+  while (!waiting_.empty() && has_room(waiting_.front()->pages)) {
+    Waiter& first = *waiting_.front();
+    waiting_.pop_front();
+    taken_ += first.pages;
+    first.served.store(true, std::memory_order_release);  // the last access: the fiber may go on
+  }
+}
+
+void PinBudget::take_more(std::size_t pages) {
+  const std::lock_guard lock(mutex_);
+  taken_ += pages;
+}
+
+void PinBudget::give_back(std::size_t pages) {
+  const std::lock_guard lock(mutex_);
+  taken_ -= pages;
+  serve();
 }
 
 Status PinBudget::take(std::size_t pages, Ticks deadline, coroutines::Scheduler& scheduler) {
-  while (!try_take(pages)) {
+  Waiter self{.pages = pages};
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(&self);
+    serve();
+  }
+  const Ticks began = now_ticks();
+  while (!self.served.load(std::memory_order_acquire)) {
     const Ticks now = now_ticks();
     if (now >= deadline) {
+      const std::lock_guard lock(mutex_);
+      if (std::erase(waiting_, &self) == 0) break;  // it was served meanwhile
+      serve();                                      // others may have waited for this one only
       return {StatusCode::deadline_exceeded,
-              "other changes held the pages of the buffer until the deadline"};
+              "other changes held the pages of the buffer until the deadline: open it with a "
+              "larger --buffer, or with fewer --slots or --threads"};
     }
-    scheduler.suspend_until(std::min(deadline, now + us_to_ticks(kLookUs)));
+    const double look_us =
+        std::clamp(ticks_to_us(now - began) / kLookShare, kShortestLookUs, kLongestLookUs);
+    scheduler.suspend_until(std::min(deadline, now + us_to_ticks(look_us)));
   }
   return {};
 }

@@ -30,9 +30,11 @@ class Checker {
     each_page([&](PageNumber page, std::span<const std::byte> bytes) { list_page(page, bytes); });
     std::sort(ids_.begin(), ids_.end());
     each_page([&](PageNumber page, std::span<const std::byte> bytes) { check_edges(page, bytes); });
+    count_lost();
     check_counts();
     check_id_map();
     check_free_list();
+    check_partitions();
   }
 
  private:
@@ -41,6 +43,7 @@ class Checker {
     NodeId id = 0;
     std::uint8_t level = 0;
     bool marked = false;
+    bool named = false;  ///< a list of the lowest layer names it
   };
 
   template <typename... Args>
@@ -79,12 +82,15 @@ class Checker {
   void check_edges(PageNumber page, std::span<const std::byte> bytes);
   void check_list(const layout::HnswPlace& place, const layout::HnswVertex& vertex,
                   std::uint32_t layer);
+  void count_lost();
   void check_counts();
   void check_id_map();
   void check_id_page(PageNumber page, std::uint32_t height, std::uint64_t first_id);
   void check_id_entry(std::uint64_t id, layout::HnswPlace place);
   void check_free_list();
-  const Vertex* find(graph::Handle handle) const {
+  void check_partitions();
+  void check_insert_page(std::uint32_t partition, PageNumber page);
+  Vertex* find(graph::Handle handle) {
     const auto at = std::lower_bound(vertices_.begin(), vertices_.end(), handle,
                                      [](const Vertex& v, graph::Handle h) { return v.handle < h; });
     return at != vertices_.end() && at->handle == handle ? &*at : nullptr;
@@ -170,19 +176,28 @@ void Checker::check_list(const layout::HnswPlace& place, const layout::HnswVerte
     if (to.empty()) continue;
     ++report_.edges;
     handles_.push_back(to.handle());
-    const Vertex* other = find(to.handle());
+    Vertex* other = find(to.handle());
     if (other == nullptr) {
       problem("{} leads to page {} slot {}, where no vertex is", name, to.page, to.slot);
     } else if (other->level < layer) {
       problem("{} leads to {} on layer {}, which that is not on", name, other->id, layer);
     } else {
       report_.edges_to_marked += other->marked ? 1 : 0;
+      other->named = other->named || layer == 0;
     }
     if (to == place) problem("{} leads to itself", name);
   }
   std::sort(handles_.begin(), handles_.end());
   if (std::adjacent_find(handles_.begin(), handles_.end()) != handles_.end()) {
     problem("{} names another twice on layer {}", name, layer);
+  }
+}
+
+void Checker::count_lost() {
+  const graph::Handle entry = state_.entry().handle();
+  for (const Vertex& vertex : vertices_) {
+    const bool lost = !vertex.marked && !vertex.named && vertex.handle != entry;
+    report_.lost += lost ? 1 : 0;
   }
 }
 
@@ -277,6 +292,41 @@ void Checker::check_free_list() {
     problem("{} pages say that they are in the list of those with free space, it has {}", listed_,
             report_.free_list_pages);
   }
+}
+
+void Checker::check_partitions() {
+  if (state_.partitions == layout::kNoPage) return;
+  const layout::PartitionMapShape shape = hnsw_.partition_map();
+  const std::uint32_t pages = state_.pages_of(layout::HnswPageKind::partitions);
+  for (std::uint32_t i = 0; i < pages; ++i) {
+    std::vector<std::pair<std::uint32_t, PageNumber>> found;
+    look_at(state_.partitions + i, [&](std::span<const std::byte> bytes) {
+      const auto map = layout::PartitionTuple::parse(shape, layout::StorePage(bytes).tuple(0), i);
+      if (!map.ok()) return problem("page {}: {}", state_.partitions + i, map.status().message());
+      for (std::uint32_t p = map.value().first(); p < map.value().first() + map.value().count();
+           ++p) {
+        const PageNumber page = map.value().entry(p).insert_page;
+        if (page != layout::kNoPage) found.emplace_back(p, page);
+      }
+    });
+    for (const auto& [partition, page] : found) check_insert_page(partition, page);
+    report_.insert_pages += found.size();
+  }
+  if (!shape.has_counts() || report_.insert_pages == state_.insert_pages) return;
+  problem("the meta page counts {} insert pages of partitions, there are {}", state_.insert_pages,
+          report_.insert_pages);
+}
+
+void Checker::check_insert_page(std::uint32_t partition, PageNumber page) {
+  if (page >= hnsw_.store().pages()) {
+    return problem("partition {} inserts on page {}, which does not exist", partition, page);
+  }
+  look_at(page, [&](std::span<const std::byte> bytes) {
+    const auto header = layout::StorePage(bytes).header();
+    const bool vertices = header.kind == static_cast<std::uint16_t>(layout::HnswPageKind::vertices);
+    if (vertices && (header.tag & ~layout::kHnswFreeListBit) == partition + 1) return;
+    problem("partition {} inserts on page {}, which is not one of it", partition, page);
+  });
 }
 
 }  // namespace

@@ -16,8 +16,12 @@ struct HnswCheckReport {
   std::uint64_t marked = 0;
   std::uint64_t edges = 0;
   std::uint64_t edges_to_marked = 0;
+  /// Vertices, besides the entry, to which no edge of the lowest layer leads: only a search that
+  /// comes down at one of them finds it.
+  std::uint64_t lost = 0;
   std::uint64_t id_map_entries = 0;
   std::uint64_t free_list_pages = 0;
+  std::uint64_t insert_pages = 0;     ///< partitions that have one
   std::vector<std::uint64_t> layers;  ///< vertices on each layer, marked ones too
   std::uint64_t problem_count = 0;
   std::vector<std::string> problems;  ///< the first kMostProblems, for people
@@ -32,6 +36,7 @@ struct HnswCheckReport {
 /// - ids of vertices that are not marked are unique,
 /// - the id map leads to each of them and nowhere else,
 /// - the list of pages with free space is one list,
+/// - the insert page of every partition is one of the partition,
 /// - entry and counts are right.
 /// Takes 16 bytes of DRAM per vertex. The graph must not change meanwhile. It blocks the thread,
 /// and must not be called inside a fiber. Throws Error when a page cannot be read for another

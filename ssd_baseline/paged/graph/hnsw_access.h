@@ -12,19 +12,31 @@
 
 namespace farvec::paged {
 
-/// The size that a buffer has however small a share of the graph it is.
-struct LeastBuffer {
-  std::uint32_t page_bytes = 8192;
-  std::size_t pages = kMinFrames;
+/// The share of the graph's pages that a buffer has where none is chosen.
+inline constexpr std::string_view kUsualBuffer = "25%";
 
-  std::uint64_t bytes() const { return std::uint64_t{pages} * page_bytes; }
-  /// Returns the least buffer for changes of such a graph: many changes may be under way at once.
-  static LeastBuffer for_changes(const HnswConfig& config, std::uint32_t page_bytes);
+/// BufferNeeds say how large the buffer of a graph must be, in pages.
+struct BufferNeeds {
+  std::uint32_t page_bytes = 8192;
+  std::size_t change_pages = 0;    ///< pages that one change holds at most; 0: nothing is changed
+  std::size_t least = kMinFrames;  ///< a buffer of fewer is refused: some change would never go in
+  std::size_t share = kMinFrames;  ///< a share has at least these
+  std::size_t usual = kMinFrames;  ///< a buffer that is not chosen has at least these
+
+  /// Returns the needs of a graph whose changes hold up to `change_pages`, with this many of them
+  /// under way at once. A share has room for two. A buffer that is not chosen has room for each of
+  /// them, up to 1 GiB: beyond that they wait for each other.
+  static BufferNeeds for_changes(std::size_t change_pages, std::uint32_t page_bytes,
+                                 std::uint64_t at_once);
+  /// Returns the same for a graph that is to be made. Throws Error like hnsw_level_rule().
+  static BufferNeeds for_changes(const HnswConfig& config, std::uint32_t page_bytes,
+                                 std::uint64_t at_once);
 };
 
-/// Returns the bytes of "25%" of `whole`, or the least if that is more; another size is returned as
-/// given. Throws Error naming `option`.
-std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole, const LeastBuffer& least,
+/// Returns the bytes of a buffer: "10%" of `whole`, a size like "512MiB", or without a text the
+/// usual share, each with what it needs at least. Throws Error naming `option`, also for a size
+/// that is too small, and then names the smallest that is not.
+std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole, const BufferNeeds& needs,
                            std::string_view option);
 
 /// Says whether `path` is an HNSW graph on pages.
@@ -33,11 +45,12 @@ bool is_hnsw(const std::string& path);
 void require_hnsw(const std::string& path);
 
 struct HnswOpening {
-  std::string buffer = "25%";         ///< a share of the graph's pages, or a size
+  std::string buffer = {};  ///< a share of the graph's pages, or a size; empty: kUsualBuffer
   std::string durability = "commit";  ///< commit, interval:MS or none
   std::string_view buffer_option = "--buffer";
-  bool changes =
-      true;  ///< the graph is to be changed, too: even a small share has the room for that
+  /// The inserts, deletes and vacuums that are under way at once, for which the buffer has room; 0:
+  /// the graph is only searched.
+  std::uint64_t changes_at_once = 1;
 };
 
 /// Recovers and opens the graph. Throws Error.

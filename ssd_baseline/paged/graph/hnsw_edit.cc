@@ -63,6 +63,19 @@ Status patch_places(PageEditor& editor, const PinnedVertex& at, std::uint32_t of
   return {};
 }
 
+Status mark_vertex(PageEditor& editor, const PinnedVertex& at, const MarkedVertex& vertex,
+                   layout::HnswState& state) {
+  const auto there = layout::HnswVertex::parse(vertex.shape, editor.bytes(at.page), at.slot);
+  if (!there.ok() || there.value().id() != vertex.id || there.value().marked()) {
+    return {StatusCode::data_loss, "the id map leads to another vertex"};
+  }
+  const std::uint8_t flags = there.value().header().flags | layout::kHnswMarked;
+  --state.vertices;
+  ++state.marked;
+  return editor.patch(at.page, at.slot, offsetof(layout::HnswElementHeader, flags),
+                      bytes_of(flags));
+}
+
 Status erase_vertex(PageEditor& editor, const PinnedVertex& at, const layout::HnswVertex& vertex) {
   const std::uint16_t neighbors = vertex.neighbors_slot();  // read before its bytes are gone
   if (Status status = editor.erase(at.page, at.slot); !status.ok()) return status;

@@ -40,6 +40,16 @@ Status patch_places(PageEditor& editor, const PinnedVertex& at, std::uint32_t of
 /// Takes a vertex off its page.
 Status erase_vertex(PageEditor& editor, const PinnedVertex& at, const layout::HnswVertex& vertex);
 
+/// A MarkedVertex is a vertex that is there and is to be marked.
+struct MarkedVertex {
+  const layout::HnswShape& shape;
+  NodeId id = 0;
+};
+/// Marks it as deleted and counts that in `state`, which is to be written later. data_loss when
+/// another vertex is there, or a marked one.
+Status mark_vertex(PageEditor& editor, const PinnedVertex& at, const MarkedVertex& vertex,
+                   layout::HnswState& state);
+
 /// A PinnedPage is a page in the pins of an update, and its number.
 struct PinnedPage {
   std::size_t page = 0;

@@ -7,6 +7,9 @@ nlohmann::ordered_json hnsw_json(const HnswDescription& description) {
   const auto pages = [&](layout::HnswPageKind kind) {
     return state.pages[static_cast<std::size_t>(kind)];
   };
+  // Version 1 does not count them.
+  nlohmann::ordered_json insert_pages;
+  if (description.format_version > 1) insert_pages = state.insert_pages;
   return {{"kind", "hnsw"},
           {"count", state.vertices},
           {"marked", state.marked},
@@ -22,6 +25,8 @@ nlohmann::ordered_json hnsw_json(const HnswDescription& description) {
           {"vertex_pages", pages(layout::HnswPageKind::vertices)},
           {"id_map_pages", pages(layout::HnswPageKind::id_map)},
           {"partition_pages", pages(layout::HnswPageKind::partitions)},
+          {"insert_pages", insert_pages},
+          {"most_insert_pages", description.config.most_insert_pages / 1e6},
           {"bytes", description.bytes()}};
 }
 

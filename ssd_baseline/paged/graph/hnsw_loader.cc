@@ -30,7 +30,8 @@ HnswLoader::HnswLoader(PageStore& store, const HnswConfig& config, const HnswCon
                       .type = static_cast<std::uint8_t>(config.type),
                       .metric = static_cast<std::uint8_t>(config.metric),
                       .max_level = static_cast<std::uint8_t>(rule.max_level),
-                      .seed = config.seed};
+                      .seed = config.seed,
+                      .most_insert_pages = config.most_insert_pages};
   shape_ = meta_.shape();
   if (contents.graph == nullptr) return;
   if (contents.data.dimension != config.dimension || contents.data.type != config.type) {

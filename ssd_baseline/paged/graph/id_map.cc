@@ -1,21 +1,32 @@
 #include "ssd_baseline/paged/graph/id_map.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "ssd_baseline/paged/graph/hnsw_edit.h"
 
 namespace farvec::paged {
 namespace {
 
-/// Most attempts: the pages on the way to one id, and as many times that another caller was faster
-/// to make one.
-constexpr int kExtensions = 64;
+/// The most pages that are made for one id. The tree has fewer levels.
+constexpr int kExtensions = 32;
+/// The time between two looks whether it is the caller's turn.
+constexpr double kTurnLookUs = 50;
 
-Status overtaken() {
-  return {StatusCode::cancelled, "another writer has changed the id map"};
-}
+/// Ends the turn of a caller that makes pages, however it ends.
+class IdPagesTurn {
+ public:
+  explicit IdPagesTurn(PagedHnsw& hnsw) : hnsw_(hnsw) {}
+  ~IdPagesTurn() { hnsw_.end_id_pages(); }
+  IdPagesTurn(const IdPagesTurn&) = delete;
+  IdPagesTurn& operator=(const IdPagesTurn&) = delete;
+
+ private:
+  PagedHnsw& hnsw_;
+};
 
 }  // namespace
 
@@ -76,14 +87,33 @@ Result<IdEntry> IdMap::find(NodeId id, Ticks deadline, FetchCounts& counts) {
 }
 
 Result<IdEntry> IdMap::find_or_make(NodeId id, Ticks deadline, FetchCounts& counts) {
+  const auto found = find(id, deadline, counts);
+  if (!found.ok() || found.value().leaf != layout::kNoPage) return found;
+  if (Status status = wait_for_turn(deadline); !status.ok()) return status;
+  const IdPagesTurn turn(hnsw_);
+  return make(id, deadline, counts);
+}
+
+Status IdMap::wait_for_turn(Ticks deadline) {
+  while (!hnsw_.begin_id_pages()) {
+    const Ticks now = now_ticks();
+    if (now >= deadline) {
+      return {StatusCode::deadline_exceeded, "another insert made pages of the id map"};
+    }
+    fetcher_.scheduler().suspend_until(std::min(deadline, now + us_to_ticks(kTurnLookUs)));
+  }
+  return {};
+}
+
+/// Makes the pages that are missing on the way to the id, unless the one before has made them.
+Result<IdEntry> IdMap::make(NodeId id, Ticks deadline, FetchCounts& counts) {
   for (int i = 0; i < kExtensions; ++i) {
     const auto way = walk(id, deadline, counts);
     if (!way.ok()) return way.status();
     if (way.value().complete()) return IdEntry{way.value().page, way.value().place};
-    const Status status = extend(way.value(), id, deadline, counts);
-    if (!status.ok() && status.code() != StatusCode::cancelled) return status;
+    if (Status status = extend(way.value(), id, deadline, counts); !status.ok()) return status;
   }
-  return Status(StatusCode::resource_exhausted, "the id map kept changing");
+  return Status(StatusCode::data_loss, "the id map has too many levels");
 }
 
 std::uint32_t IdMap::added_height(const Way& way, NodeId id) const {
@@ -96,16 +126,20 @@ std::uint32_t IdMap::added_height(const Way& way, NodeId id) const {
 
 /// Makes one page more: below the last one of the way, or a root above the one that is too low.
 Status IdMap::extend(const Way& way, NodeId id, Ticks deadline, FetchCounts& counts) {
-  if (!spare_) {
-    auto added = fetcher_.store().add_page();
-    if (!added.ok()) return added.status();
-    spare_ = std::move(added).value();
-  }
-  const PageNumber added = spare_.number();
   pins_.clear();
   pins_.want(0);
   pins_.want(way.page);
-  if (Status status = pins_.pin(deadline, counts); !status.ok()) return status;
+  Status status = pins_.pin(deadline, counts);
+  if (status.ok() && !spare_) {
+    auto made = fetcher_.add_page(deadline);
+    status = made.status();
+    if (made.ok()) spare_ = std::move(made).value();
+  }
+  if (!status.ok()) {
+    pins_.clear();
+    return status;
+  }
+  const PageNumber added = spare_.number();
   pins_.add(std::move(spare_));
   const auto done = pins_.update([&](PageEditor& e) { return edit(e, way, id, added); });
   if (!done.ok()) spare_ = pins_.release(added);
@@ -122,7 +156,7 @@ Status IdMap::edit(PageEditor& editor, const Way& way, NodeId id, PageNumber add
   const std::uint32_t height = added_height(way, id);
   std::vector<std::byte> tuple(shape_.tuple_bytes(height), std::byte{0xff});
   if (way.page == layout::kNoPage) {
-    if (state.id_map != way.state.id_map) return overtaken();
+    FARVEC_CHECK(state.id_map == way.state.id_map, "pages of the id map are made in turns");
     if (state.id_map != layout::kNoPage) store_unaligned(tuple.data(), state.id_map);
     state.id_map = added;
     state.id_map_height = height;
@@ -131,9 +165,8 @@ Status IdMap::edit(PageEditor& editor, const Way& way, NodeId id, PageNumber add
     const auto entries = layout::id_map_tuple(shape_, editor.bytes(parent), way.height);
     if (!entries.ok()) return entries.status();
     const std::uint32_t offset = shape_.offset(way.height, id);
-    if (load_unaligned<PageNumber>(entries.value().data() + offset) != layout::kNoPage) {
-      return overtaken();
-    }
+    FARVEC_CHECK(load_unaligned<PageNumber>(entries.value().data() + offset) == layout::kNoPage,
+                 "pages of the id map are made in turns");
     if (Status status = editor.patch(parent, 0, offset, bytes_of(added)); !status.ok()) {
       return status;
     }

@@ -30,7 +30,8 @@ class IdMap {
   Result<IdEntry> find(NodeId id, Ticks deadline, FetchCounts& counts);
 
   /// To be called inside a fiber: does what find() does, and makes the leaf if there is none, in
-  /// updates of its own.
+  /// updates of its own. One caller of a graph at a time makes leaves. deadline_exceeded when it is
+  /// another one's turn until then.
   Result<IdEntry> find_or_make(NodeId id, Ticks deadline, FetchCounts& counts);
 
  private:
@@ -43,6 +44,8 @@ class IdMap {
     bool complete() const { return page != layout::kNoPage && height == 0; }
   };
   Result<Way> walk(NodeId id, Ticks deadline, FetchCounts& counts);
+  Status wait_for_turn(Ticks deadline);
+  Result<IdEntry> make(NodeId id, Ticks deadline, FetchCounts& counts);
   Status extend(const Way& way, NodeId id, Ticks deadline, FetchCounts& counts);
   Status edit(PageEditor& editor, const Way& way, NodeId id, PageNumber added);
   std::uint32_t added_height(const Way& way, NodeId id) const;
@@ -51,7 +54,7 @@ class IdMap {
   PageFetcher& fetcher_;
   const layout::IdMapShape shape_;
   PinnedPages pins_;
-  PagePin spare_;  ///< a page that was added and not used
+  PagePin spare_;  ///< a page that was added before the disk refused its update
 };
 
 /// Returns the entry of an id on its leaf; `leaf` is a place in the pins of an update.

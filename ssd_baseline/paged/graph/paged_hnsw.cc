@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/stored_form.h"
 #include "coroutines/scheduler.h"
 #include "ssd_baseline/paged/graph/hnsw_loader.h"
 #include "ssd_baseline/paged/store/checkpoint_file.h"
@@ -15,6 +16,8 @@ namespace {
 static_assert(graph::kMaxLevel == layout::kHnswMaxLevel);
 
 constexpr double kOpenLimitUs = 60e6;
+/// Less than kCleanFrames: the smallest buffer has room for them beside a change.
+constexpr std::size_t kMostSparePages = 8;
 
 layout::HnswShape shape_of(const HnswConfig& config, std::uint32_t page_bytes) {
   return {page_bytes, config.dimension, config.type, config.m, layout::kHnswMaxLevel};
@@ -43,7 +46,7 @@ graph::LevelRule hnsw_level_rule(const HnswConfig& config, std::uint32_t page_by
   if (config.dimension == 0 || config.dimension > kMaxDimension) {
     throw Error("dimension {} is out of range: use 1 to {}", config.dimension, kMaxDimension);
   }
-  if (config.type != distance::stored_type(config.metric, config.type)) {
+  if (config.type != stored_type(config.metric, config.type)) {
     throw Error("cosine stores unit vectors as f32 or f16, not as {}", to_string(config.type));
   }
   check_fit(config, page_bytes);
@@ -53,10 +56,16 @@ graph::LevelRule hnsw_level_rule(const HnswConfig& config, std::uint32_t page_by
 
 PagedHnsw::PagedHnsw(std::unique_ptr<PageStore> store, const layout::HnswMeta& meta)
     : store_(std::move(store)),
-      config_{
-          meta.parameters.dimension,       meta.type(),         meta.metric(), meta.parameters.m,
-          meta.parameters.ef_construction, meta.parameters.seed},
+      config_{meta.parameters.dimension,
+              meta.type(),
+              meta.metric(),
+              meta.parameters.m,
+              meta.parameters.ef_construction,
+              meta.parameters.seed,
+              meta.parameters.most_insert_pages},
       shape_(meta.shape()),
+      partition_map_(meta.partition_map()),
+      format_version_(meta.parameters.version),
       pair_(distance::pair_kernel(config_.metric, config_.type, config_.dimension)),
       pin_budget_(store_->frames()) {}
 
@@ -67,7 +76,7 @@ std::unique_ptr<PagedHnsw> PagedHnsw::create(const PageStoreOptions& options,
   shape.max_level =
       hnsw_level_rule(config, options.page_bytes).max_level;  // checked before everything is made
   PageStoreOptions enough = options;
-  enough.change_pages = most_change_pages(shape, config.ef_construction);
+  enough.change_pages = most_change_pages(shape);
   auto store = PageStore::create(enough);
   HnswLoader(*store, config, contents).run();
   return adopt(std::move(store), options.folder);
@@ -107,6 +116,21 @@ double PagedHnsw::write_back() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+PagePin PagedHnsw::take_spare_page() {
+  const std::lock_guard lock(spare_mutex_);
+  if (spare_pages_.empty()) return {};
+  PagePin page = std::move(spare_pages_.back());
+  spare_pages_.pop_back();
+  return page;
+}
+
+bool PagedHnsw::keep_spare_page(PagePin& page, bool in_any_case) {
+  const std::lock_guard lock(spare_mutex_);
+  if (spare_pages_.size() >= kMostSparePages && !in_any_case) return false;
+  spare_pages_.push_back(std::move(page));
+  return true;
+}
+
 Result<layout::HnswMeta> read_meta(PageFetcher& fetcher, Ticks deadline, FetchCounts& counts) {
   const auto pin = fetcher.fetch(0, deadline, counts);
   if (!pin.ok()) return pin.status();
@@ -122,7 +146,8 @@ Result<layout::HnswState> PagedHnsw::state(PageFetcher& fetcher, Ticks deadline,
 }
 
 HnswDescription PagedHnsw::describe() {
-  HnswDescription description{config_, shape_.page_bytes, shape_.max_level, {}, store_->pages()};
+  HnswDescription description{config_, shape_.page_bytes, shape_.max_level, format_version_,
+                              {},      store_->pages()};
   run_on_pages(*store_, [&](PageFetcher& fetcher) {
     FetchCounts counts;
     const auto now = state(fetcher, now_ticks() + us_to_ticks(kOpenLimitUs), counts);

@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <vector>
 
 #include "base/types.h"
 #include "distance/distance.h"
@@ -22,7 +24,7 @@
 namespace farvec::paged {
 
 /// An HnswConfig says what a new graph is. All vectors that go in are in `type`, the stored type of
-/// the metric (distance::stored_type(); cosine: normalised by distance::to_stored()).
+/// the metric (stored_type(); cosine: normalised by distance::to_stored()).
 struct HnswConfig {
   std::uint32_t dimension = 0;
   ElementType type = ElementType::f32;
@@ -30,6 +32,9 @@ struct HnswConfig {
   std::uint32_t m = 24;
   std::uint32_t ef_construction = 200;
   std::uint64_t seed = 1;  ///< for the levels
+  /// The most partitions that get an insert page because of what is inserted, for a million pages
+  /// of vertices. With 0 only those that have one from the beginning have one.
+  std::uint32_t most_insert_pages = 100'000;
 };
 
 /// Returns the rule by which a graph of this configuration gives levels, on pages of this size; a
@@ -60,6 +65,7 @@ struct HnswDescription {
   HnswConfig config;
   std::uint32_t page_bytes = 0;
   std::uint32_t max_level = 0;
+  std::uint32_t format_version = layout::kHnswVersion;
   layout::HnswState state;  ///< counts of vertices, marked ones, pages by kind, the entry
   PageNumber pages = 0;     ///< pages of the store
   std::uint64_t bytes() const { return std::uint64_t{pages} * page_bytes; }
@@ -85,8 +91,10 @@ class PagedHnsw {
   const layout::HnswShape& shape() const { return shape_; }
   const HnswConfig& config() const { return config_; }
   graph::LevelRule levels() const { return {config_.seed, config_.m, shape_.max_level}; }
-  /// Returns the number of pages that one insert changes at most.
-  std::size_t change_pages() const { return most_change_pages(shape_, config_.ef_construction); }
+  /// Returns the shape of the map of partitions, if the graph has one.
+  layout::PartitionMapShape partition_map() const { return partition_map_; }
+  /// Returns the number of pages that one change holds at most.
+  std::size_t change_pages() const { return most_change_pages(shape_); }
   /// Returns the buffer's budget, shared by all changes of pages.
   PinBudget& pin_budget() { return pin_budget_; }
   /// Returns the distance between two stored vectors.
@@ -107,6 +115,20 @@ class PagedHnsw {
   }
   void end_vacuum() { vacuumed_.store(false, std::memory_order_release); }
 
+  /// Takes a page that was added to the store and is in no graph yet; an empty pin when there is
+  /// none.
+  PagePin take_spare_page();
+  /// Keeps such a page for the next insert that needs one. Each of them takes a page of the buffer,
+  /// so that only a few are kept: false when there are enough, and the caller still has the page.
+  bool keep_spare_page(PagePin& page, bool in_any_case = false);
+
+  /// One insert at a time makes pages of the id map; others that need the same page wait for it,
+  /// and hold no pages meanwhile. False when another one does.
+  bool begin_id_pages() {
+    return !maps_ids_.exchange(true, std::memory_order_acquire);  // pairs with end_id_pages()
+  }
+  void end_id_pages() { maps_ids_.store(false, std::memory_order_release); }
+
   /// To be called inside a fiber: returns the meta page's state after some update.
   Result<layout::HnswState> state(PageFetcher& fetcher, Ticks deadline, FetchCounts& counts) const;
 
@@ -116,9 +138,14 @@ class PagedHnsw {
   std::unique_ptr<PageStore> store_;
   HnswConfig config_;
   layout::HnswShape shape_;
+  layout::PartitionMapShape partition_map_;
+  std::uint32_t format_version_;
   distance::PairKernel pair_;
   PinBudget pin_budget_;
   std::atomic<bool> vacuumed_ = false;  ///< a vacuum is between its first step and its last
+  std::mutex spare_mutex_;
+  std::vector<PagePin> spare_pages_;    ///< guarded by spare_mutex_
+  std::atomic<bool> maps_ids_ = false;  ///< an insert makes pages of the id map
 };
 
 /// To be called inside a fiber: returns the meta page, checked.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "ssd_baseline/paged/store/local_store.h"
 
 namespace farvec::paged {
 namespace {
@@ -19,15 +20,25 @@ PinnedPages::PinnedPages(PagedHnsw& hnsw, PageFetcher& fetcher, ReadMode mode)
     : fetcher_(fetcher),
       budget_(hnsw.pin_budget()),
       most_(std::max(kLeastMost, hnsw.change_pages())),
+      buffered_(hnsw.store().frames() - kCleanFrames),
       mode_(mode),
       batch_(fetcher, most_) {
   pins_.reserve(most_);
 }
 
 void PinnedPages::clear() {
+  unpin();
+  if (room_ > 0) budget_.give_back(std::exchange(room_, 0));
+}
+
+void PinnedPages::unpin() {
   wanted_.clear();
   pins_.clear();
-  budget_.give_back(std::exchange(room_, 0));
+}
+
+Status PinnedPages::take_room(std::size_t pages, Ticks deadline) {
+  clear();
+  return make_room(pages, deadline);
 }
 
 /// A change that holds pages does not wait for others to give theirs back.
@@ -54,6 +65,10 @@ Status PinnedPages::pin(Ticks deadline, FetchCounts& counts) {
   const std::vector<PageNumber> wanted = std::exchange(wanted_, {});
   if (pins_.size() + wanted.size() > most_) {
     return {StatusCode::resource_exhausted, "one change takes more pages than can be pinned"};
+  }
+  if (pins_.size() + wanted.size() > buffered_) {
+    return {StatusCode::resource_exhausted,
+            "one change takes more pages than the buffer has: open it with a larger --buffer"};
   }
   if (Status status = make_room(wanted.size(), deadline); !status.ok()) return status;
   if (mode_ == ReadMode::sync) {

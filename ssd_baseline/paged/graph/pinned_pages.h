@@ -22,13 +22,19 @@ class PinnedPages {
   PinnedPages(const PinnedPages&) = delete;
   PinnedPages& operator=(const PinnedPages&) = delete;
 
-  /// Lets go of all pages.
+  /// To be called inside a fiber, before a change makes its plan: waits until other changes leave
+  /// the buffer room for this many pages, and keeps it until clear(). What is planned before such a
+  /// wait is out of date after it. deadline_exceeded.
+  Status take_room(std::size_t pages, Ticks deadline);
+  /// Lets go of all pages, and gives their room back.
   void clear();
+  /// Lets go of all pages, and keeps the room.
+  void unpin();
   /// Adds the page to those that pin() pins. A page that is wanted several times counts once,
   /// kNoPage not at all.
   void want(PageNumber page);
   /// To be called inside a fiber: reads the wanted pages that are not there yet, in the way of the
-  /// mode. The first time it waits until other changes leave the buffer room for them.
+  /// mode. Without room it waits until other changes leave the buffer room for them.
   Status pin(Ticks deadline, FetchCounts& counts);
   /// Adds a page that is pinned already; release() gives it back.
   void add(PagePin pin) { pins_.push_back(std::move(pin)); }
@@ -47,7 +53,8 @@ class PinnedPages {
 
   PageFetcher& fetcher_;
   PinBudget& budget_;
-  const std::size_t most_;  ///< most pages of one change: more is resource_exhausted
+  const std::size_t most_;      ///< most pages of one change: more is resource_exhausted
+  const std::size_t buffered_;  ///< most pages that the buffer has room for at once
   const ReadMode mode_;
   std::size_t room_ = 0;  ///< pages taken from the budget
   PageBatch batch_;

@@ -20,10 +20,10 @@ constexpr double kFramePatienceUs = 10e6;
 constexpr double kPinnedPatienceUs = 100e3;
 constexpr auto kFrameInterval = std::chrono::microseconds(50);
 
-/// Returns how many of the frames may be dirty; some must stay clean, or no page could be read.
+/// Returns how many of the frames may be dirty.
 std::size_t most_dirty(const PageStoreOptions& options, std::size_t frames) {
   const auto share = static_cast<std::size_t>(options.dirty_share * static_cast<double>(frames));
-  return std::clamp<std::size_t>(std::max(share, options.change_pages), 1, frames - kMinFrames / 4);
+  return std::clamp<std::size_t>(std::max(share, options.change_pages), 1, frames - kCleanFrames);
 }
 
 Status all_pinned() {
@@ -192,6 +192,16 @@ Result<PagePin> LocalPageStore::add_page() {
   const Result<Frame*> frame = wait_for_frame();
   if (!frame.ok()) return frame.status();
   return place_new_page(*frame.value());
+}
+
+Result<PagePin> LocalPageStore::try_add_page() {
+  if (const Status failure = state_.failure.get(); !failure.ok()) return failure;
+  const Reservation reservation(*writer_, 1);
+  if (!reservation.status().ok()) return reservation.status();
+  const FrameClaim claim = state_.pool.claim();
+  if (claim.outcome == ClaimOutcome::claimed) return place_new_page(*claim.frame);
+  writer_->want_frames();
+  return PagePin{};
 }
 
 Result<PagePin> LocalPageStore::place_new_page(Frame& frame) {

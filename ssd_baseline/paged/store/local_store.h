@@ -16,6 +16,8 @@ namespace farvec::paged {
 
 /// Fewer frames than this are refused: the writer holds up to 64 pages, and every fiber some.
 inline constexpr std::size_t kMinFrames = 64;
+/// This many frames are never dirty all at once, or no page could be read.
+inline constexpr std::size_t kCleanFrames = 16;
 
 /// What a store is opened with, once its folder is locked and its file is there.
 struct StoreOpening {
@@ -41,6 +43,7 @@ class LocalPageStore final : public PageStore {
   wal::Log& log() override { return *state_.log; }
   PagePin find(PageNumber page) override;
   Result<PagePin> add_page() override;
+  Result<PagePin> try_add_page() override;
   Result<wal::Position> update(std::span<PagePin* const> pins,
                                const std::function<Status(PageEditor&)>& edit) override;
   Status checkpoint() override { return writer_->checkpoint(); }

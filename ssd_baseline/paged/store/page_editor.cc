@@ -68,7 +68,7 @@ Status UpdateEditor::erase(std::size_t page, std::uint16_t slot) {
 Status UpdateEditor::patch(std::size_t page, std::uint16_t slot, std::uint32_t offset,
                            std::span<const std::byte> bytes) {
   if (offset > layout::kMaxStorePageBytes) {
-    return {StatusCode::invalid_argument, "bytes behind the end of a tuple"};
+    return {StatusCode::invalid_argument, "bytes after the end of a tuple"};
   }
   return change(page, {.change = ChangeKind::patch,
                        .slot = slot,

@@ -25,6 +25,10 @@ bool PageFetcher::poll() {
   return state_->poll();
 }
 
+std::uint32_t PageFetcher::reads_under_way() const {
+  return state_->queue.outstanding();
+}
+
 Result<PagePin> PageFetcher::fetch(PageNumber page, Ticks deadline, FetchCounts& counts) {
   if (page >= state_->store.pages()) return Status(StatusCode::not_found, "no such page");
   ++counts.asked;
@@ -47,6 +51,16 @@ Result<PagePin> PageFetcher::fetch(PageNumber page, Ticks deadline, FetchCounts&
   }
   if (const Status status = state_->finish(wait); !status.ok()) return status;
   return PageStore::make_pin(state_->store, *wait.frame);
+}
+
+Result<PagePin> PageFetcher::add_page(Ticks deadline) {
+  const Ticks began = now_ticks();
+  for (bool first = true;; first = false) {
+    Result<PagePin> added = state_->store.try_add_page();
+    if (!added.ok() || added.value()) return added;
+    if (first) StoreCounters::add(state_->shared.counters.waits_for_frames, 1);
+    if (const Status status = state_->be_patient(began, deadline); !status.ok()) return status;
+  }
 }
 
 Status PageFetcher::wait_durable(wal::Position position, Ticks deadline) {

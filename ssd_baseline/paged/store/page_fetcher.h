@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "coroutines/scheduler.h"
+#include "disk/disk_engine.h"
 #include "ssd_baseline/paged/store/page_store.h"
 
 namespace farvec::paged {
@@ -23,11 +24,12 @@ struct FetchCounts {
 };
 
 struct PageFetcherOptions {
-  std::uint32_t max_outstanding = 256;  ///< reads that this core has under way
-  double read_limit_us = 10e6;          ///< for one read
+  std::uint32_t max_outstanding = 256;                ///< reads that this core has under way
+  double read_limit_us = 10e6;                        ///< for one read
+  disk::DiskThread thread = disk::DiskThread::owner;  ///< threads that use the fetcher
 };
 
-/// It is for the fibers of one scheduler, on its thread.
+/// It is for the fibers of one scheduler, on the thread that runs it.
 class PageFetcher {
  public:
   PageFetcher(PageStore& store, coroutines::Scheduler& scheduler,
@@ -40,10 +42,17 @@ class PageFetcher {
   coroutines::Scheduler& scheduler();
   /// Must be called by the scheduler's poller. True when there was something to do.
   bool poll();
+  /// Returns the number of reads that the disk has.
+  std::uint32_t reads_under_way() const;
 
   /// To be called inside a fiber: returns the page, which is read if it must be. data_loss when its
-  /// bytes are damaged, deadline_exceeded, and resource_exhausted when every frame is pinned.
+  /// bytes are damaged; deadline_exceeded, also when every frame is in use until then;
+  /// resource_exhausted when every frame is in use for a minute.
   Result<PagePin> fetch(PageNumber page, Ticks deadline, FetchCounts& counts);
+
+  /// To be called inside a fiber: does what PageStore::add_page() does, and lets other fibers work
+  /// while it waits for a frame. It fails like fetch() where it gets none.
+  Result<PagePin> add_page(Ticks deadline);
 
   /// To be called inside a fiber: suspends until the log is durable up to `position`. Like
   /// wal::Log::wait(), it returns ok at once where the durability is not commit.

@@ -12,10 +12,12 @@
 namespace farvec::paged {
 namespace {
 
-constexpr std::size_t kCompletionsAtOnce = 64;
-constexpr double kFetchPatienceUs = 10e6;
-constexpr double kFetchPinnedPatienceUs = 1e6;  // shorter, because the pins of others come and go
-constexpr double kFetchIntervalUs = 50;
+constexpr double kFetchPatienceUs = 60e6;  // for a frame, where the deadline is later
+constexpr double kFailedPatienceUs = 1e6;  // after a failure dirty frames are never cleaned
+// The time between two looks for a frame; a fiber that has waited for long looks less often.
+constexpr double kShortestLookUs = 50;
+constexpr double kLongestLookUs = 1000;
+constexpr double kLookShare = 8;
 constexpr auto kCloseInterval = std::chrono::microseconds(50);
 
 Status read_failure(StatusCode code) {
@@ -72,59 +74,65 @@ PageFetcher::State::Attempt PageFetcher::State::start_read(PageWait& wait) {
   frame.loader_slot = number;
   if (!shared.pool.publish(frame, wait.page, FrameState::loading)) return Attempt::later;
   unused.pop_back();
-  reads[number].frame = &frame;
-  reads[number].ended = false;
+  PageRead& read = reads[number];
+  read.frame = &frame;
   FramePool::pin(frame);  // the caller's pin, besides the read's
   wait.frame = &frame;
-  reads[number].waits.insert(wait);
-  requests.push_back({.token = number,
-                      .offset = shared.offset_of(wait.page),
-                      .memory = frame.bytes.data(),
-                      .deadline = now_ticks() + us_to_ticks(options.read_limit_us),
-                      .bytes = shared.page_bytes()});
+  read.waits.insert(wait);
+  read.read = {.offset = shared.offset_of(wait.page),
+               .memory = frame.bytes.data(),
+               .deadline = now_ticks() + us_to_ticks(options.read_limit_us),
+               .bytes = shared.page_bytes()};
+  started.push_back(&read);
   return Attempt::started;
 }
 
 /// Starts the collected reads with one system call.
 Status PageFetcher::State::submit() {
-  if (requests.empty()) return {};
-  const Status status = engine.post(requests);
+  if (started.empty()) return {};
+  const Status status = queue.start(started);
   if (status.ok()) {
-    StoreCounters::add(shared.counters.page_reads, requests.size());
+    StoreCounters::add(shared.counters.page_reads, started.size());
   } else {
-    for (const disk::DiskRequest& request : requests) {
-      end_read(reads[request.token], status);
-      FramePool::unpin(*std::exchange(reads[request.token].frame, nullptr));
-      unused.push_back(static_cast<std::uint32_t>(request.token));
+    for (disk::Load* load : started) {
+      auto& read = static_cast<PageRead&>(*load);
+      end_read(read, status);
+      give_back(read);
     }
   }
-  requests.clear();
+  started.clear();
   return status;
 }
 
 bool PageFetcher::State::poll() {
-  disk::DiskCompletion completions[kCompletionsAtOnce];
-  const std::size_t count = engine.poll(completions);
-  for (std::size_t i = 0; i < count; ++i) take(completions[i]);
+  const bool read = queue.poll();
   const bool foreign_arrived = poll_foreign();
   const bool became_durable = poll_durable();
-  return count > 0 || foreign_arrived || became_durable;
+  return read || foreign_arrived || became_durable;
 }
 
-void PageFetcher::State::take(const disk::DiskCompletion& completion) {
-  PageRead& read = reads[completion.token];
-  if (!read.ended) {
-    Status status;
-    if (completion.status != StatusCode::ok) status = read_failure(completion.status);
-    const PageNumber page = read.frame->page.load(std::memory_order_relaxed);  // pinned
-    if (status.ok()) status = layout::check_sealed_page(read.frame->bytes, page);
-    if (status.code() == StatusCode::data_loss) log_damage(shared, page, status);
-    end_read(read, status);
-  }
-  read.ended = true;
-  if (!completion.returned) return;
-  FramePool::unpin(*std::exchange(read.frame, nullptr));
-  unused.push_back(static_cast<std::uint32_t>(completion.token));
+void PageFetcher::State::load_ended(disk::Load& load) {
+  auto& read = static_cast<PageRead&>(load);
+  Status status;
+  if (!load.status().ok()) status = read_failure(load.status().code());
+  const PageNumber page = read.frame->page.load(std::memory_order_relaxed);  // pinned
+  if (status.ok()) status = layout::check_sealed_page(read.frame->bytes, page);
+  if (status.code() == StatusCode::data_loss) log_damage(shared, page, status);
+  end_read(read, status);
+  if (!load.destination_out()) give_back(read);
+}
+
+void PageFetcher::State::load_returned(disk::Load& load) {
+  give_back(static_cast<PageRead&>(load));
+}
+
+/// Lets go of the page of a read that the disk has returned. Memory that the kernel keeps after the
+/// queue was closed does not go back to the pool.
+void PageFetcher::State::give_back(PageRead& read) {
+  const bool kept = queue.engine().closed() && queue.engine().outstanding() > 0;
+  Frame& frame = *std::exchange(read.frame, nullptr);
+  if (!kept) FramePool::unpin(frame);
+  unused.push_back(static_cast<std::uint32_t>(&read - reads.data()));
 }
 
 void PageFetcher::State::end_read(PageRead& read, Status status) {
@@ -170,17 +178,11 @@ bool PageFetcher::State::poll_durable() {
 /// Fibers of other cores may wait for reads that are under way. These end as they would otherwise,
 /// at the latest at their deadline.
 void PageFetcher::State::close() {
-  const auto is_out = [](const PageRead& read) { return read.frame != nullptr && !read.ended; };
-  while (std::ranges::any_of(reads, is_out)) {
+  const auto is_going = [](const PageRead& read) { return read.going(); };
+  while (std::ranges::any_of(reads, is_going)) {
     if (!poll()) std::this_thread::sleep_for(kCloseInterval);
   }
-  engine.close();
-  for (PageRead& read : reads) {
-    if (read.frame == nullptr) continue;
-    // Memory that the kernel keeps does not go back to the pool.
-    if (engine.outstanding() == 0) FramePool::unpin(*read.frame);
-    read.frame = nullptr;
-  }
+  queue.close();
 }
 
 /// Whether the page is there or on its way. It does not wait.
@@ -203,22 +205,26 @@ Status PageFetcher::State::insist(PageWait& wait, Ticks deadline, FetchCounts& c
   return status;
 }
 
+/// Waits for a while, because there is no frame. The frames that others hold come free sooner or
+/// later: whatever waits for a frame holds none, but for changes, which share a PinBudget.
 Status PageFetcher::State::be_patient(Ticks began, Ticks deadline) {
   const Ticks now = now_ticks();
-  if (now >= deadline) {
-    return {StatusCode::deadline_exceeded, "the deadline passed before there was a frame"};
-  }
   const double waited_us = ticks_to_us(now - began);
-  const Status failure = shared.failure.get();  // after a failure, dirty frames are never cleaned
-  const bool hopeless = last_claim == ClaimOutcome::pinned || !failure.ok();
-  if (waited_us > (hopeless ? kFetchPinnedPatienceUs : kFetchPatienceUs)) {
-    if (!failure.ok()) return failure;
+  const Status failure = shared.failure.get();
+  if (!failure.ok() && waited_us > kFailedPatienceUs) return failure;
+  if (now >= deadline) {
+    return {StatusCode::deadline_exceeded,
+            "no page of the buffer came free before the deadline: open it with a larger --buffer, "
+            "or with fewer --slots or --threads"};
+  }
+  if (waited_us > kFetchPatienceUs) {
     return {StatusCode::resource_exhausted,
             "every page of the buffer is in use: open it with a larger --buffer, or with fewer "
             "--slots or --threads"};
   }
   if (last_claim == ClaimOutcome::busy) shared.writer->want_frames();
-  scheduler.suspend_until(std::min(deadline, now + us_to_ticks(kFetchIntervalUs)));
+  const double look_us = std::clamp(waited_us / kLookShare, kShortestLookUs, kLongestLookUs);
+  scheduler.suspend_until(std::min(deadline, now + us_to_ticks(look_us)));
   return {};
 }
 

@@ -4,12 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/status.h"
 #include "coroutines/scheduler.h"
-#include "disk/disk_engine.h"
+#include "disk/load_queue.h"
 #include "ssd_baseline/paged/store/page_fetcher.h"
 #include "ssd_baseline/paged/store/store_state.h"
 
@@ -59,9 +60,8 @@ inline void become_ready(PageWait& wait) {
 
 /// A PageRead is a read of this core. It has a pin of its own until the disk has given the memory
 /// back.
-struct PageRead {
+struct PageRead : disk::Load {
   Frame* frame = nullptr;
-  bool ended = false;  ///< its deadline has passed; the disk still has the memory
   Linked waits;
 };
 
@@ -70,17 +70,22 @@ struct DurableWait : Linked {
   wal::Position position = 0;
 };
 
-struct PageFetcher::State {
+struct PageFetcher::State final : disk::LoadListener {
   State(PageStore& store_given, coroutines::Scheduler& scheduler_given,
         const PageFetcherOptions& options_given)
       : store(store_given),
         shared(store_given.state()),
         scheduler(scheduler_given),
         options(options_given),
-        engine(shared.parts->open_queue({shared.file}, options_given.max_outstanding)),
-        reads(options_given.max_outstanding) {
-    for (auto i = options.max_outstanding; i > 0; --i) unused.push_back(i - 1);
-    requests.reserve(reads.size());
+        reads(options_given.max_outstanding),
+        queue(std::make_unique<disk::DiskEngine>(shared.parts->open_queue(
+                  {shared.file}, options_given.max_outstanding, options_given.thread)),
+              scheduler_given, {.max_waiting = options_given.max_outstanding}) {
+    for (auto i = options.max_outstanding; i > 0; --i) {
+      unused.push_back(i - 1);
+      reads[i - 1].listener = this;
+    }
+    started.reserve(reads.size());
   }
 
   /// How an attempt to get a page ended.
@@ -97,8 +102,10 @@ struct PageFetcher::State {
   void drop(PageWait& wait);
   Status submit();
   bool poll();
-  void take(const disk::DiskCompletion& completion);
+  void load_ended(disk::Load& load) override;
+  void load_returned(disk::Load& load) override;
   void end_read(PageRead& read, Status status);
+  void give_back(PageRead& read);
   void arrive(PageWait& wait);
   bool poll_foreign();
   bool poll_durable();
@@ -108,12 +115,12 @@ struct PageFetcher::State {
   StoreState& shared;
   coroutines::Scheduler& scheduler;
   const PageFetcherOptions options;
-  disk::DiskEngine engine;
   std::vector<PageRead> reads;
-  std::vector<std::uint32_t> unused;        ///< places in reads
-  std::vector<disk::DiskRequest> requests;  ///< collected for submit()
-  Linked foreign;                           ///< waits for reads of other cores
-  Linked durable;                           ///< waits for the log
+  disk::LoadQueue queue;              ///< closed before the reads that it has end
+  std::vector<std::uint32_t> unused;  ///< places in reads
+  std::vector<disk::Load*> started;   ///< collected for submit()
+  Linked foreign;                     ///< waits for reads of other cores
+  Linked durable;                     ///< waits for the log
   ClaimOutcome last_claim = ClaimOutcome::claimed;
 };
 

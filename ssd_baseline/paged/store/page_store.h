@@ -156,8 +156,11 @@ class PageStore {
 
   /// Returns a frame for a new page after all others. The page exists when an update() with it
   /// succeeds; pages begin to exist in the order of their numbers (an earlier number that fails
-  /// leaves an empty page: kind 0). resource_exhausted when the disk is full or there is no frame.
+  /// leaves an empty page: kind 0). It blocks the thread until there is a frame; fibers call
+  /// PageFetcher::add_page(). resource_exhausted when the disk is full or there is no frame.
   virtual Result<PagePin> add_page() = 0;
+  /// Does the same, but returns an empty pin when no frame is free at the moment.
+  virtual Result<PagePin> try_add_page() = 0;
 
   /// Changes pages as one: all changes are in one record of the log, or none is made. Locks the
   /// pages in the order of their numbers (pins are of different pages, in any order), calls `edit`,

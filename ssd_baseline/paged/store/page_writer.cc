@@ -53,8 +53,8 @@ PageWriter::PageWriter(StoreState& state, const PageWriterOptions& options)
       most_dirty_(options.most_dirty),
       redo_(options.redo),
       memory_(kBatchPages * state.page_bytes()),
-      engine_(
-          std::make_unique<disk::DiskEngine>(state.parts->open_queue({state.file}, kBatchPages))) {
+      engine_(std::make_unique<disk::DiskEngine>(
+          state.parts->open_queue({state.file}, kBatchPages, disk::DiskThread::owner))) {
   staged_.reserve(kBatchPages);
   chosen_.reserve(kBatchPages);
   requests_.reserve(kBatchPages);

@@ -30,7 +30,8 @@ RedoReader::RedoReader(StoreState& state, PageWriter& writer)
     : state_(state),
       writer_(writer),
       ring_(ahead(state.pool)),
-      engine_(state.parts->open_queue({state.file}, static_cast<std::uint32_t>(ring_.size()))) {
+      engine_(state.parts->open_queue({state.file}, static_cast<std::uint32_t>(ring_.size()),
+                                      disk::DiskThread::owner)) {
   requests_.reserve(kReadsAtOnce);
 }
 

@@ -11,7 +11,7 @@
 #include "ssd_baseline/paged/store/checkpoint_file.h"
 #include "ssd_baseline/paged/store/local_store.h"
 #include "ssd_baseline/paged/store/store_redo.h"
-#include "wal/segment_list.h"
+#include "wal/log_segment_list.h"
 
 namespace farvec::paged {
 namespace {
@@ -49,7 +49,7 @@ void make_page_file(const std::filesystem::path& folder) {
   }
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   if (!file.valid()) throw SystemError(errno, "creating '{}'", path.string());
-  wal::remove_segments(folder / "log");
+  wal::remove_log_segments(folder / "log");
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ std::unique_ptr<PageStore> create_store(const PageStoreOptions& options,
 }
 
 std::unique_ptr<PageStore> open_store(const PageStoreOptions& options,
-                                      std::shared_ptr<StoreParts> parts) {
+                                      const std::shared_ptr<StoreParts>& parts) {
   const auto began = std::chrono::steady_clock::now();
   if (!PageStore::is_store(options.folder)) {
     throw Error("'{}' holds no store: it has no checkpoint file", options.folder.string());

@@ -28,10 +28,10 @@ class WalParts final : public StoreParts {
                                          wal::Position from) override {
     return std::make_unique<WalSource>(folder, from);
   }
-  std::unique_ptr<disk::BlockQueue> open_queue(disk::DiskFiles files,
-                                               std::uint32_t capacity) override {
-    return std::make_unique<disk::UringQueue>(std::move(files),
-                                              disk::UringOptions{.capacity = capacity});
+  std::unique_ptr<disk::BlockQueue> open_queue(disk::DiskFiles files, std::uint32_t capacity,
+                                               disk::DiskThread thread) override {
+    const disk::UringOptions ring{.capacity = capacity, .plain = thread == disk::DiskThread::any};
+    return std::make_unique<disk::UringQueue>(std::move(files), ring);
   }
   Status grow(disk::DiskFile& file, std::uint64_t bytes) override { return file.grow(bytes); }
 };

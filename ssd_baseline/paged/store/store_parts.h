@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/status.h"
-#include "disk/block_queue.h"
+#include "disk/disk_engine.h"
 #include "ssd_baseline/paged/store/page_store.h"
 #include "wal/log_reader.h"
 
@@ -29,15 +29,16 @@ class StoreParts {
   virtual std::unique_ptr<wal::Log> open_log(const wal::LogOptions& options) = 0;
   virtual std::unique_ptr<RecordSource> read_log(const std::filesystem::path& folder,
                                                  wal::Position from) = 0;
-  /// Any thread may call it; the queue is for one thread.
+  /// Any thread may call it; one thread at a time uses the queue.
   virtual std::unique_ptr<disk::BlockQueue> open_queue(disk::DiskFiles files,
-                                                       std::uint32_t capacity) = 0;
+                                                       std::uint32_t capacity,
+                                                       disk::DiskThread thread) = 0;
   virtual Status grow(disk::DiskFile& file, std::uint64_t bytes) = 0;
 };
 
 std::unique_ptr<PageStore> create_store(const PageStoreOptions& options,
                                         std::shared_ptr<StoreParts> parts);
 std::unique_ptr<PageStore> open_store(const PageStoreOptions& options,
-                                      std::shared_ptr<StoreParts> parts);
+                                      const std::shared_ptr<StoreParts>& parts);
 
 }  // namespace farvec::paged

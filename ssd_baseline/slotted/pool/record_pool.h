@@ -30,23 +30,24 @@ class RecordPool {
   static constexpr std::uint32_t kResidentBit = 1u << 31;
 
   struct Options {
-    std::size_t slots = 0;
+    std::size_t slots = 0;  ///< the most that it ever has
     std::uint32_t max_record_bytes = 0;
     bool along =
         true;  ///< other records of a page that was read may stay with the one it was read for
+    bool begin_empty = false;  ///< without slots, until resize() gives it some
   };
   /// `map` holds the page of every record, below 2^31. It must outlive the pool, which owns it
   /// until then. Throws SystemError when there is not enough memory.
   RecordPool(Codec codec, std::span<std::uint32_t> map, const Options& options)
       : codec_(std::move(codec)),
         map_(map),
-        slots_(options.slots),
+        most_slots_(options.slots),
         max_record_bytes_(options.max_record_bytes),
         along_(options.along),
         stride_(slot_bytes(options.max_record_bytes)),
         memory_(options.slots * stride_) {
     FARVEC_CHECK(options.slots < kResidentBit);
-    for (std::size_t s = 0; s < slots_; ++s) new (memory_.data() + s * stride_) Slot;
+    if (!options.begin_empty) (void)resize(most_slots_);
   }
 
   /// Returns the bytes of a budget that a slot takes.
@@ -55,8 +56,24 @@ class RecordPool {
   }
 
   const Codec& codec() const { return codec_; }
-  std::size_t slots() const { return slots_; }
-  std::size_t dram_bytes() const { return memory_.size(); }
+  std::size_t slots() const { return slots_.load(std::memory_order_relaxed); }
+  std::size_t dram_bytes() const { return slots() * stride_; }
+
+  /// Gives the pool more slots or fewer, at most as many as it was made with, while others use it.
+  /// Slots from `slots` on are emptied from the last one down, and their memory goes back to the
+  /// kernel. Returns how many slots still have memory. That is more than `slots` when one of them
+  /// was pinned or waited for its record: the next call goes on from there. One thread at a time
+  /// may call it.
+  std::size_t resize(std::size_t slots) {
+    FARVEC_CHECK(slots <= most_slots_);
+    // Relaxed: a thread that sees a former number finds slots that are Locked.
+    slots_.store(slots, std::memory_order_relaxed);
+    for (; held_ < slots; ++held_) slot_at(static_cast<std::uint32_t>(held_)).word.set_free();
+    const std::size_t before = held_;
+    while (held_ > slots && retire(slot_at(static_cast<std::uint32_t>(held_ - 1)))) --held_;
+    if (held_ < before) memory_.discard_from(held_ * stride_);
+    return held_;
+  }
 
   RecordPlace place(NodeId id) const {
     // Acquire: pairs with restore_page().
@@ -140,7 +157,8 @@ class RecordPool {
  private:
   static constexpr std::uint32_t kAlongSteps = 4;
 
-  /// Stands in front of the record's bytes, so that a hit touches one place.
+  /// Stands in front of the record's bytes, so that a hit touches one place. Memory of zeros is a
+  /// slot that is Locked.
   struct alignas(16) Slot {
     SlotWord word;
     std::uint32_t page = 0;    ///< for the owner
@@ -161,14 +179,25 @@ class RecordPool {
   }
 
   /// Returns true in the hand's first round. Relaxed, because it is only a hint.
-  bool first_round() const { return hand_.load(std::memory_order_relaxed) < slots_; }
+  bool first_round() const { return hand_.load(std::memory_order_relaxed) < slots(); }
+
+  /// Empties the slot and leaves it Locked for good. False when it is pinned, or Locked.
+  bool retire(Slot& slot) {
+    for (int visit = 0; visit < 2; ++visit) {
+      const SlotWord::Step step = slot.word.pass();
+      if (step == SlotWord::Step::claimed_marked) restore_page(slot);
+      if (step != SlotWord::Step::passed) return true;
+    }
+    return false;
+  }
 
   SlotClaim advance_hand(std::uint32_t steps) {
-    if (slots_ == 0) return {};
+    const std::size_t slots = this->slots();
+    if (slots == 0) return {};
     for (std::uint32_t i = 0; i < steps; ++i) {
       // Relaxed: it only has to give every core another slot to examine.
       const auto at =
-          static_cast<std::uint32_t>(hand_.fetch_add(1, std::memory_order_relaxed) % slots_);
+          static_cast<std::uint32_t>(hand_.fetch_add(1, std::memory_order_relaxed) % slots);
       Slot& slot = slot_at(at);
       const SlotWord::Step step = slot.word.pass();
       if (step == SlotWord::Step::passed) continue;
@@ -196,11 +225,13 @@ class RecordPool {
 
   const Codec codec_;
   const std::span<std::uint32_t> map_;
-  const std::size_t slots_;
+  const std::size_t most_slots_;
   const std::uint32_t max_record_bytes_;
   const bool along_;
   const std::size_t stride_;
   HugeBuffer memory_;
+  std::size_t held_ = 0;  ///< slots before this one have memory; for resize()
+  std::atomic<std::size_t> slots_{0};
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> hand_{0};
 };
 

@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "coroutines/scheduler.h"
 #include "coroutines/wait_group.h"
-#include "ssd_baseline/slotted/pool/page_reads.h"
+#include "ssd_baseline/slotted/pool/pages_under_way.h"
 
 namespace farvec::slotted {
 
@@ -23,7 +23,7 @@ template <SharedPool Pool>
 class RecordReader {
  public:
   RecordReader(Pool& pool, PageLoader& loader, coroutines::Scheduler& scheduler,
-               std::uint32_t lanes, const PageReadsOptions& options)
+               std::uint32_t lanes, const PagesUnderWayOptions& options)
       : pool_(pool),
         scheduler_(scheduler),
         pages_(pool, loader, options),
@@ -32,8 +32,8 @@ class RecordReader {
   }
 
   /// The sink that is told of the loader's reads.
-  PageReads<Pool>& pages() { return pages_; }
-  const PageReads<Pool>& pages() const { return pages_; }
+  PagesUnderWay<Pool>& pages() { return pages_; }
+  const PagesUnderWay<Pool>& pages() const { return pages_; }
 
   /// Calls visit(id, record) -> Status once for each id, in any order; the record is valid during
   /// its call only, and visit must not suspend. It begins with the records in memory, while the
@@ -246,7 +246,7 @@ class RecordReader {
 
   Pool& pool_;
   coroutines::Scheduler& scheduler_;
-  PageReads<Pool> pages_;
+  PagesUnderWay<Pool> pages_;
   const std::size_t reserve_;  ///< buffers that prefetches leave free
   std::vector<Lane> lanes_;
   std::uint32_t reads_since_poll_ = 0;

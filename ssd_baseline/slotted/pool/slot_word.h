@@ -9,11 +9,12 @@ namespace farvec::slotted {
 
 /// A SlotWord goes through these states: Free -> Locked -> Occupied <-> Marked -> Locked -> ... The
 /// thread that has made it Locked owns the slot until it publishes or frees it. Readers pin a slot
-/// that is Occupied or Marked, and only a Marked slot without pins can be locked again. Safe for
-/// any number of threads.
+/// that is Occupied or Marked, and only a Marked slot without pins can be locked again. A word of
+/// zeros is Locked, so that memory which the kernel has zeroed has no slot for anyone. Safe for any
+/// number of threads.
 class SlotWord {
  public:
-  enum class State : std::uint32_t { free = 0, locked = 1, occupied = 2, marked = 3 };
+  enum class State : std::uint32_t { locked = 0, free = 1, occupied = 2, marked = 3 };
 
   // Relaxed: these look from outside, which is good for hints only.
   State state() const { return state_of(word_.load(std::memory_order_relaxed)); }
@@ -79,7 +80,7 @@ class SlotWord {
                                          std::memory_order_acquire, std::memory_order_relaxed);
   }
 
-  std::atomic<std::uint32_t> word_{0};
+  std::atomic<std::uint32_t> word_{std::uint32_t{1} << kStateShift};  ///< Free
 };
 
 }  // namespace farvec::slotted

@@ -28,7 +28,9 @@ constexpr std::array<std::pair<std::string_view, PoolKind>, 4> kPools{
 
 constexpr std::uint32_t kMostBuffers = 256;
 /// This many keep a disk busy.
-constexpr std::uint32_t kMostVectorReads = 128;
+constexpr std::uint32_t kBusyReads = 128;
+/// Indexes of a core that a search searches at once.
+constexpr std::uint32_t kIndexesAtOnce = 8;
 /// What the pool and the disk keep for a page or vector on its way.
 constexpr std::size_t kBytesPerBuffer = 512;
 
@@ -60,11 +62,19 @@ std::size_t search_bytes(const SlottedIndex& index, const SlottedSearchOptions& 
          (index.geometry().scratch_ids() + options.rerank) * sizeof(NodeId);
 }
 
+/// Returns the bytes of one core's buffers.
 std::size_t buffer_bytes(const SlottedIndex& index, const SlottedSearchOptions& options) {
-  const std::size_t pages = index.geometry().page_bytes + kBytesPerBuffer;
-  const std::size_t vectors = VectorReader::buffer_bytes(index.vector_bytes()) + kBytesPerBuffer;
-  return options.cores * (SlottedStore::buffers_per_core(options) * pages +
-                          SlottedStore::vector_reads_per_core(options) * vectors);
+  const std::size_t pages = SlottedStore::page_buffers_per_core(options);
+  const std::size_t vectors = SlottedStore::vector_reads_per_core(options);
+  return pages * index.geometry().page_bytes +
+         vectors * VectorReader::buffer_bytes(index.vector_bytes());
+}
+
+/// Returns what does not grow with the number of indexes that cores search at once: their buffers,
+/// and one stack for each search in flight. A search may run in several fibers, one for each of
+/// some indexes; these touch less than one stack together.
+std::size_t core_bytes(const SlottedIndex& index, const SlottedSearchOptions& options) {
+  return options.cores * (buffer_bytes(index, options) + options.slots * coroutines::kStackBytes);
 }
 
 void check_rerank(const SlottedIndex& index, const SlottedSearchOptions& options) {
@@ -85,6 +95,13 @@ void check_rerank(const SlottedIndex& index, const SlottedSearchOptions& options
     throw Error("--rerank {}: use {} (--k) to {} (--list), or 0 for none", options.rerank,
                 options.k, options.list);
   }
+}
+
+void check_shared(const SlottedSearchOptions& options) {
+  if (options.shared_budget == nullptr || options.pool != PoolKind::page) return;
+  throw Error(
+      "--pool page: a pool of pages keeps its size, and segments share one budget: use record, "
+      "single or none");
 }
 
 std::size_t slot_bytes(const SlottedIndex& index, PoolKind kind) {
@@ -121,21 +138,30 @@ std::uint32_t SlottedStore::buffers_per_core(const SlottedSearchOptions& options
   return std::clamp(options.slots * each, 4u, std::max(kMostBuffers, options.slots));
 }
 
+std::uint32_t SlottedStore::page_buffers_per_core(const SlottedSearchOptions& options) {
+  const std::uint32_t each = buffers_per_core(options);
+  if (options.shared_budget == nullptr) return each;
+  return std::max(each, std::min(each * kIndexesAtOnce, kBusyReads));
+}
+
 std::uint32_t SlottedStore::vector_reads_per_core(const SlottedSearchOptions& options) {
   const std::uint64_t wanted = std::uint64_t{options.slots} * options.rerank;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, kMostVectorReads));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, kBusyReads));
 }
 
 MemoryPlan SlottedStore::plan(const SlottedIndex& index, const SlottedSearchOptions& options) {
   check_rerank(index, options);
+  check_shared(options);
   const layout::SlottedGeometry& geometry = index.geometry();
   MemoryPlan plan;
   plan.codes = index.code_bytes();
   plan.entries = index.entry_graph_bytes();
   plan.map = layout::kRegionHeaderBytes + layout::PageMap::payload_bytes(index.count());
   if (options.pool == PoolKind::page) plan.table = SlottedPagePool::table_bytes(geometry.pages);
-  plan.buffers = buffer_bytes(index, options);
+  plan.buffers =
+      options.cores * (buffer_bytes(index, options) + reads_per_core(options) * kBytesPerBuffer);
   plan.searches = std::size_t{options.cores} * options.slots * search_bytes(index, options);
+  plan.cores = core_bytes(index, options);
   const std::size_t each = slot_bytes(index, options.pool);
   plan.slots = most_slots(index, options.pool);
   if (options.memory_budget) {
@@ -163,14 +189,35 @@ SlottedStore::SlottedStore(const SlottedIndex& index, layout::PageMap map,
   const SlottedCodec codec(geometry);
   if (options.pool == PoolKind::page) {
     pool_ = std::make_unique<Pool>(
-        std::in_place_type<SlottedPagePool>, codec, std::as_const(map_).entries(),
+        std::in_place_type<SlottedPagePool>, codec, std::as_const(*map_).entries(),
         SlottedPagePool::Options{memory_.slots, geometry.page_bytes, geometry.pages});
   } else {
     pool_ = std::make_unique<Pool>(
-        std::in_place_type<SlottedRecordPool>, codec, map_.entries(),
+        std::in_place_type<SlottedRecordPool>, codec, map_->entries(),
         SlottedRecordPool::Options{memory_.slots, geometry.max_record_bytes(),
-                                   options.pool != PoolKind::single});
+                                   options.pool != PoolKind::single,
+                                   options.shared_budget != nullptr});
   }
+  if (options.shared_budget == nullptr) return;
+  share_ = options.shared_budget->join({.core_bytes = memory_.cores,
+                                        .fixed_bytes = memory_.own(),
+                                        .slot_bytes = slot_bytes(index, options.pool),
+                                        .most_slots = memory_.slots,
+                                        .weight = index.region_bytes()},
+                                       [pool = &std::get<SlottedRecordPool>(*pool_)](
+                                           std::size_t slots) { return pool->resize(slots); });
+}
+
+/// Other pools get the memory once it is free.
+SlottedStore::~SlottedStore() {
+  if (share_ != nullptr) share_->detach();
+  pool_.reset();
+  map_.reset();
+  share_.reset();
+}
+
+std::size_t SlottedStore::pool_bytes() const {
+  return memory_.map + std::visit([](const auto& pool) { return pool.dram_bytes(); }, *pool_);
 }
 
 }  // namespace farvec::slotted

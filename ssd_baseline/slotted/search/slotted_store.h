@@ -12,6 +12,7 @@
 
 #include "layout/pages/page_map.h"
 #include "ssd_baseline/slotted/pool/page_pool.h"
+#include "ssd_baseline/slotted/pool/pool_budget.h"
 #include "ssd_baseline/slotted/pool/record_pool.h"
 #include "ssd_baseline/slotted/search/slotted_codec.h"
 #include "ssd_baseline/slotted/search/slotted_index.h"
@@ -42,6 +43,10 @@ struct SlottedSearchOptions {
   /// Most bytes that the searches keep in memory. Without a value it is what a pool of all records
   /// takes.
   std::optional<std::size_t> memory_budget = std::nullopt;
+  /// What this pool shares with those of other indexes, in place of `memory_budget`: maps, buffers,
+  /// searches and pools. Codes are not part of it. Parts of one scheduler then read into the same
+  /// buffers, and their searches run on the same stacks. Null: the pool is alone.
+  std::shared_ptr<PoolBudget> shared_budget = nullptr;
   std::uint32_t cores = 1;
   std::uint32_t slots = 16;  ///< searches in flight on each core
   std::uint32_t list = 64;   ///< the largest that searches use
@@ -71,8 +76,12 @@ struct MemoryPlan {
   std::size_t searches = 0;  ///< stacks, candidate lists, prepared queries
   std::size_t pool = 0;
   std::size_t slots = 0;  ///< the number of slots in the pool
+  /// The part of buffers and searches that cores have once for all indexes that share a budget.
+  std::size_t cores = 0;
 
   std::size_t fixed() const { return codes + entries + map + table + buffers + searches; }
+  /// Returns what one index more takes of a budget that indexes share, besides its pool.
+  std::size_t own() const { return fixed() - codes - entries - cores; }
   std::size_t total() const { return fixed() + pool; }
 };
 
@@ -82,18 +91,26 @@ using SlottedPagePool = PagePool<SlottedCodec>;
 /// The index must outlive it.
 class SlottedStore {
  public:
-  /// Takes the index's page map, which the pool changes. Throws Error where plan() does.
+  /// Takes the index's page map, which the pool changes. Throws Error where plan() does, and what
+  /// PoolBudget::join() throws.
   SlottedStore(const SlottedIndex& index, layout::PageMap map, const SlottedSearchOptions& options);
+  ~SlottedStore();
+  SlottedStore(const SlottedStore&) = delete;
+  SlottedStore& operator=(const SlottedStore&) = delete;
 
   /// Throws Error that names the least budget when the options need more than they may have, and
-  /// when the index cannot rank in the way that they ask for.
+  /// when the index cannot rank in the way that they ask for. With a shared budget it plans a pool
+  /// of all records, which is the most that the pool ever has.
   static MemoryPlan plan(const SlottedIndex& index, const SlottedSearchOptions& options);
   /// The number of pages that a core with these options may have under way.
   static std::uint32_t buffers_per_core(const SlottedSearchOptions& options);
+  /// The number of buffers for pages that a core has for all its parts. It is buffers_per_core()
+  /// unless indexes share a budget.
+  static std::uint32_t page_buffers_per_core(const SlottedSearchOptions& options);
   /// The number of reads of vectors that it may have under way besides; 0 when nothing is ranked
   /// again.
   static std::uint32_t vector_reads_per_core(const SlottedSearchOptions& options);
-  /// Returns the sum of both.
+  /// Returns the number of reads that a part may have under way.
   static std::uint32_t reads_per_core(const SlottedSearchOptions& options) {
     return buffers_per_core(options) + vector_reads_per_core(options);
   }
@@ -101,6 +118,8 @@ class SlottedStore {
   const SlottedIndex& index() const { return index_; }
   const SlottedSearchOptions& options() const { return options_; }
   const MemoryPlan& memory() const { return memory_; }
+  /// Returns the bytes that map, table and pool take now.
+  std::size_t pool_bytes() const;
   /// A pool of kind none is a record pool without slots.
   std::variant<SlottedRecordPool, SlottedPagePool>& pool() { return *pool_; }
 
@@ -108,7 +127,8 @@ class SlottedStore {
   const SlottedIndex& index_;
   const SlottedSearchOptions options_;
   const MemoryPlan memory_;
-  layout::PageMap map_;
+  std::optional<layout::PageMap> map_;
+  std::unique_ptr<PoolBudget::Share> share_;  ///< null: the pool is alone
   std::unique_ptr<std::variant<SlottedRecordPool, SlottedPagePool>> pool_;
 };
 

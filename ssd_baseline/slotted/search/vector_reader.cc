@@ -15,12 +15,15 @@ constexpr double kReadLimitUs = 10e6;
 }  // namespace
 
 VectorReader::VectorReader(disk::LoadQueue& queue, coroutines::Scheduler& scheduler,
-                           const VectorFile& file, std::uint32_t buffers)
+                           const VectorFile& file, std::uint32_t buffers,
+                           std::shared_ptr<ReadBuffers> memory)
     : queue_(queue),
       scheduler_(scheduler),
       file_(file),
       count_(buffers),
-      stretch_(buffer_bytes(file.vector_bytes)) {
+      stretch_(buffer_bytes(file.vector_bytes)),
+      memory_(memory != nullptr ? std::move(memory)
+                                : std::make_shared<ReadBuffers>(buffers, stretch_)) {
   FARVEC_CHECK(buffers > 0 && file.vector_bytes > 0);
   FARVEC_CHECK(queue.engine().files().size() > file.file, "the engine has no file of vectors");
   const disk::DiskFile& disk = disk_file();
@@ -28,11 +31,9 @@ VectorReader::VectorReader(disk::LoadQueue& queue, coroutines::Scheduler& schedu
     throw Error("'{}' is read in blocks of {} bytes: vectors need {} or less", disk.path(),
                 disk.block_bytes(), kLargestBlock);
   }
-  memory_ = HugeBuffer(count_ * stretch_);
   reads_ = std::make_unique<Read[]>(count_);
   for (std::uint32_t i = count_; i > 0; --i) {
     Read& read = reads_[i - 1];
-    read.load.read.memory = memory_.data() + (i - 1) * stretch_;
     read.load.read.file = file_.file;
     read.next = std::exchange(free_, &read);
   }
@@ -41,6 +42,7 @@ VectorReader::VectorReader(disk::LoadQueue& queue, coroutines::Scheduler& schedu
 
 VectorReader::~VectorReader() {
   queue_.close();
+  while (late_ != nullptr) put_back(*std::exchange(late_, late_->next));
 }
 
 std::uint32_t VectorReader::under_way() const {
@@ -49,18 +51,28 @@ std::uint32_t VectorReader::under_way() const {
   return count;
 }
 
-/// Takes a buffer that is not used; nullptr when there is none.
+/// Takes a read that is not used, with a buffer; nullptr when there is none, or no buffer.
 VectorReader::Read* VectorReader::take_free() {
-  for (Read** link = &late_; *link != nullptr && free_ == nullptr;) {
+  const auto short_of = [&] { return free_ == nullptr || memory_->unused() == 0; };
+  for (Read** link = &late_; *link != nullptr && short_of();) {
     Read& read = **link;
     if (read.load.destination_out()) {
       link = &read.next;
     } else {
       *link = read.next;
-      read.next = std::exchange(free_, &read);
+      put_back(read);
     }
   }
-  return free_ == nullptr ? nullptr : std::exchange(free_, free_->next);
+  if (short_of()) return nullptr;
+  Read* const read = std::exchange(free_, free_->next);
+  read->load.read.memory = memory_->take();
+  return read;
+}
+
+/// Makes a read free whose buffer the disk does not have.
+void VectorReader::put_back(Read& read) {
+  memory_->give_back(std::exchange(read.load.read.memory, nullptr));
+  read.next = std::exchange(free_, &read);
 }
 
 /// Whether the read can bring these blocks too: they begin in it or where it ends, and it has room.
@@ -122,8 +134,13 @@ Status VectorReader::check(const Read& read) const {
 
 /// Releases the buffer, and returns what follows it in its chain.
 VectorReader::Read* VectorReader::release(Read& read) {
-  Read*& list = read.load.destination_out() ? late_ : free_;
-  return std::exchange(read.next, std::exchange(list, &read));
+  Read* const next = read.next;
+  if (read.load.destination_out()) {
+    read.next = std::exchange(late_, &read);
+  } else {
+    put_back(read);
+  }
+  return next;
 }
 
 }  // namespace farvec::slotted

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/status.h"
 #include "base/types.h"
 #include "coroutines/scheduler.h"
 #include "disk/load_queue.h"
 #include "layout/region/region_bytes.h"
+#include "ssd_baseline/slotted/pool/read_buffers.h"
 
 namespace farvec::slotted {
 
@@ -37,10 +37,11 @@ struct VectorReads {
 /// reader, and is closed by its destructor.
 class VectorReader {
  public:
-  /// `buffers` is how many reads may be under way. Throws Error when the file's blocks are larger
-  /// than kLargestBlock.
+  /// `buffers` is how many reads may be under way. They use `memory`, whose buffers have
+  /// buffer_bytes() each and are also other indexes' of the thread; null: buffers of its own.
+  /// Throws Error when the file's blocks are larger than kLargestBlock.
   VectorReader(disk::LoadQueue& queue, coroutines::Scheduler& scheduler, const VectorFile& file,
-               std::uint32_t buffers);
+               std::uint32_t buffers, std::shared_ptr<ReadBuffers> memory = nullptr);
   ~VectorReader();
   VectorReader(const VectorReader&) = delete;
   VectorReader& operator=(const VectorReader&) = delete;
@@ -51,9 +52,9 @@ class VectorReader {
     return round_up(std::size_t{vector_bytes} + kLargestBlock - 1, kLargestBlock);
   }
 
-  /// Returns the memory that vectors are read into; for registering it with a disk.
-  std::span<std::byte> buffers() { return memory_.span(); }
-  std::size_t dram_bytes() const { return memory_.size() + count_ * sizeof(Read); }
+  ReadBuffers& memory() { return *memory_; }
+  /// Returns its own bytes, and its part of buffers that it shares.
+  std::size_t dram_bytes() const { return share_of(memory_) + count_ * sizeof(Read); }
   /// Counts the reads whose buffers are not free: those of searches, and late ones.
   std::uint32_t under_way() const;
 
@@ -66,7 +67,7 @@ class VectorReader {
   Status read(std::span<const NodeId> ids, Ticks deadline, VectorReads& counts, Visit&& visit);
 
  private:
-  /// A Read is a buffer and the read that uses it.
+  /// A Read has a buffer while it is not free.
   struct Read {
     disk::Load load;
     std::span<const NodeId> ids;  ///< the vectors that it brings
@@ -83,6 +84,7 @@ class VectorReader {
   Read* plan(std::span<const NodeId> ids, Ticks deadline);
   bool extend(Read& read, const disk::BlockRange& range) const;
   Read* take_free();
+  void put_back(Read& read);
   Status start(Read* first, VectorReads& counts);
   Status check(const Read& read) const;
   Read* release(Read& read);
@@ -92,7 +94,7 @@ class VectorReader {
   const VectorFile file_;
   const std::uint32_t count_;
   const std::size_t stretch_;  ///< the part of the memory that each read has
-  HugeBuffer memory_;
+  const std::shared_ptr<ReadBuffers> memory_;
   std::unique_ptr<Read[]> reads_;
   Read* free_ = nullptr;
   Read* late_ = nullptr;  ///< reads that their searches gave up while the disk had their buffers

@@ -40,7 +40,7 @@ void use(const v1::SearchResponse& response) {
 }
 
 /// Rows of what the collection said, as whoever reads them counts.
-void use(const wire::GetResponse& rows, const client::RowShape& shape) {
+void use(const wire::GetResponse& rows, const layout::StoredShape& shape) {
   std::size_t at = 0;
   for (const bool found : rows.found()) {
     if (found) at += shape.dimension * element_bytes(shape.type);
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto kind = static_cast<fuzz::AnswerKind>(data[0] % fuzz::kAnswerKinds);
   ++data;
   --size;
-  const client::RowShape shape{ElementType::f16, 5};
+  const layout::StoredShape shape{ElementType::f16, 5};
   switch (kind) {
     case fuzz::AnswerKind::describe:
       look_at<v1::DescribeResponse>(

@@ -21,7 +21,7 @@ Manifest small_manifest(Metric metric) {
   Manifest manifest;
   manifest.metric = metric;
   manifest.dimension = 3;
-  manifest.part.emplace<ClusterPart>().geometry.clusters = 4;
+  manifest.description.emplace<ClusterDescription>().geometry.clusters = 4;
   return manifest;
 }
 

@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t begin = memory.size();
   memory.insert(memory.end(), bytes.begin(), bytes.end());
   const auto record = std::span<const std::byte>(memory).subspan(begin);
-  const RowShape shape{static_cast<ElementType>(input.type % 4), input.dimension};
+  const StoredShape shape{static_cast<ElementType>(input.type % 4), input.dimension};
   fuzz::expect_error_at_most(
       [&] { expect_said(decode_row_changes(record, shape, "fuzz"), record); });
   return 0;

@@ -19,7 +19,7 @@
 #include "layout/log/log_segment.h"
 #include "tests/fuzz/fuzz_file.h"
 #include "wal/log_reader.h"
-#include "wal/segment_list.h"
+#include "wal/log_segment_list.h"
 
 namespace {
 
@@ -94,7 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto segment = std::span(bytes).subspan(
         at, std::min<std::size_t>(fuzz::kFuzzSegmentBytes, bytes.size() - at));
     if ((data[0] & fuzz::kSealHeaders) != 0) seal(segment, number);
-    std::ofstream(folder.path() / wal::segment_name(number), std::ios::binary)
+    std::ofstream(folder.path() / wal::log_segment_name(number), std::ios::binary)
         .write(reinterpret_cast<const char*>(segment.data()),
                static_cast<std::streamsize>(segment.size()));
   }

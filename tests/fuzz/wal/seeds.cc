@@ -10,7 +10,7 @@
 #include "tests/fuzz/seed_files.h"
 #include "tests/fuzz/wal/log_fuzz.h"
 #include "wal/log.h"
-#include "wal/segment_list.h"
+#include "wal/log_segment_list.h"
 
 namespace {
 
@@ -29,7 +29,7 @@ void write_all(const std::filesystem::path& folder) {
   const auto log = folder / ("log_of_seeds_" + std::to_string(getpid()));
   write_log(log);
   std::vector<std::byte> bytes(1);
-  for (const wal::Segment& segment : wal::list_segments(log)) {
+  for (const wal::LogSegment& segment : wal::list_log_segments(log)) {
     const std::size_t at = bytes.size();
     bytes.resize(at + segment.file_bytes);
     InputFile(segment.path).read_at(0, bytes.data() + at, segment.file_bytes);

@@ -76,6 +76,7 @@ TEST(RowFault, RowsOfCosineMayHaveAnyFiniteLength) {
   const std::vector<float> row(16, 1e30f);
   const auto* const bytes = reinterpret_cast<const std::byte*>(row.data());
   EXPECT_EQ(fault_of_row(bytes, ElementType::f32, 16, Metric::cosine), RowFault::none);
+  EXPECT_EQ(fault_of_row(bytes, ElementType::f32, 16, std::nullopt), RowFault::none);
   EXPECT_EQ(fault_of_row(bytes, ElementType::f32, 16, Metric::l2), RowFault::too_long);
   EXPECT_EQ(fault_of_row(bytes, ElementType::f32, 16, Metric::inner_product), RowFault::too_long);
 }

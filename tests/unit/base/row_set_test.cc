@@ -64,7 +64,7 @@ TEST(RowSet, OneBlockIsAsGoodAsMany) {
 
 TEST(RowSetDeathTest, RefusesToLoseRows) {
   const RowSet set = RowSet().with(std::vector<NodeId>{128});
-  EXPECT_DEATH((void)set.to_words(128), "behind the last");
+  EXPECT_DEATH((void)set.to_words(128), "after the last");
 }
 
 TEST(RowSet, TellsWhatCameSince) {

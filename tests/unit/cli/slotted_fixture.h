@@ -115,38 +115,38 @@ class Queries final : public search::TaskFeed {
         distances_(rows.count * shape.k) {
     for (std::size_t q = 0; q < rows.count; ++q) {
       search::SearchTask& task = tasks_[q];
-      task.query = rows.row(q);
-      task.parameters = parameters_of(shape);
-      task.out = shape.out;
-      task.ids = &ids_[q * shape.k];
-      task.distances = &distances_[q * shape.k];
+      task.request.query = rows.row(q);
+      task.request.parameters = parameters_of(shape);
+      task.request.out = shape.out;
+      task.answer.ids = &ids_[q * shape.k];
+      task.answer.distances = &distances_[q * shape.k];
     }
   }
   search::SearchTask* next() override {
     if (next_ == tasks_.size()) return nullptr;
-    tasks_[next_].deadline = now_ticks() + us_to_ticks(shape_.patience_us);
+    tasks_[next_].request.deadline = now_ticks() + us_to_ticks(shape_.patience_us);
     return &tasks_[next_++];
   }
   bool finished() override { return next_ == tasks_.size(); }
   void done(search::SearchTask& task) override {
     ++ended;
-    totals += task.counts;
+    totals += task.answer.counts;
   }
   void idle() override {}
 
   std::size_t count(StatusCode code) const {
     return static_cast<std::size_t>(
         std::count_if(tasks_.begin(), tasks_.end(),
-                      [&](const auto& task) { return task.status.code() == code; }));
+                      [&](const auto& task) { return task.answer.status.code() == code; }));
   }
-  const std::vector<NodeId>& ids() const { return ids_; }
+  const std::vector<std::uint64_t>& ids() const { return ids_; }
   const std::vector<float>& distances() const { return distances_; }
-  std::span<const NodeId> found(std::size_t query) const {
-    return {&ids_[query * shape_.k], tasks_[query].found};
+  std::span<const std::uint64_t> found(std::size_t query) const {
+    return {&ids_[query * shape_.k], tasks_[query].answer.found};
   }
   /// What the results of a query should be if these were its candidates.
   std::vector<std::pair<float, NodeId>> ranked(std::size_t query) const {
-    const std::span<const NodeId> ids = found(query);
+    const std::span<const std::uint64_t> ids = found(query);
     return rank(rows_.row(query), {ids.begin(), ids.end()});
   }
   /// A vector as near as one of the ten nearest is a hit.
@@ -180,7 +180,7 @@ class Queries final : public search::TaskFeed {
   const Shape shape_;
   std::size_t next_ = 0;
   std::vector<search::SearchTask> tasks_;
-  std::vector<NodeId> ids_;
+  std::vector<std::uint64_t> ids_;
   std::vector<float> distances_;
 };
 

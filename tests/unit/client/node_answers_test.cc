@@ -117,7 +117,7 @@ TEST(NodeAnswers, ACollectionsStateIsLookedAt) {
 }
 
 TEST(NodeAnswers, RowsAreThoseThatWereAskedFor) {
-  const RowShape shape{ElementType::f16, 3};
+  const layout::StoredShape shape{ElementType::f16, 3};
   wire::GetResponse rows = sound_rows(3, {true, false});
   EXPECT_THAT(fault_of(rows, shape, 2), IsEmpty());
   EXPECT_THAT(fault_of(rows, shape, 3), HasSubstr("3 were asked for"));

@@ -47,8 +47,15 @@ inline layout::CollectionManifest small_cluster_shape(
   return shape;
 }
 
-inline SegmentAccess small_segments() {
-  SegmentAccess access = SegmentAccess::on("dram");
+/// Of segments in slotted pages.
+inline layout::CollectionManifest small_page_shape(Metric metric = Metric::l2) {
+  layout::CollectionManifest shape = small_shape(metric);
+  shape.options.layout = layout::LayoutKind::slotted;
+  return shape;
+}
+
+inline SegmentAccess small_segments(const char* tier = "dram") {
+  SegmentAccess access = SegmentAccess::on(tier);
   access.shape.slots = 3;
   access.shape.k = 100;
   access.shape.list = kAll;
@@ -57,9 +64,9 @@ inline SegmentAccess small_segments() {
   return access;
 }
 
-inline CollectionAccess small_access() {
+inline CollectionAccess small_access(const char* tier = "dram") {
   CollectionAccess access;
-  access.segments = small_segments();
+  access.segments = small_segments(tier);
   access.durability = wal::Durability::none;
   return access;
 }
@@ -84,15 +91,15 @@ inline Answer search_view(const ViewPointer& view, const std::vector<float>& que
   Answer answer{std::vector<std::uint64_t>(k), std::vector<float>(k), {}};
   search::TaskListFeed feed(1, kPatienceUs);
   search::SearchTask& task = feed.tasks().front();
-  task.query = reinterpret_cast<const std::byte*>(query.data());
-  task.parameters = search::SearchParameters::make(k, choice_for(*view, size)).value();
-  task.user_ids = answer.ids.data();
-  task.distances = answer.distances.data();
+  task.request.query = reinterpret_cast<const std::byte*>(query.data());
+  task.request.parameters = search::SearchParameters::make(k, choice_for(*view, size)).value();
+  task.answer.ids = answer.ids.data();
+  task.answer.distances = answer.distances.data();
   make_collection_core([&] { return view; }, 3)->run(feed);
-  EXPECT_TRUE(task.status.ok()) << task.status.message();
-  answer.ids.resize(task.found);
-  answer.distances.resize(task.found);
-  answer.counts = task.counts;
+  EXPECT_TRUE(task.answer.status.ok()) << task.answer.status.message();
+  answer.ids.resize(task.answer.found);
+  answer.distances.resize(task.answer.found);
+  answer.counts = task.answer.counts;
   return answer;
 }
 

@@ -78,12 +78,13 @@ inline Status status_of_search(const ViewPointer& view) {
   const std::vector<float> query(kSmallDimension, 0.5F);
   search::TaskListFeed feed(1, kPatienceUs);
   search::SearchTask& task = feed.tasks().front();
-  task.query = reinterpret_cast<const std::byte*>(query.data());
-  task.parameters = search::SearchParameters::make(1, search::GraphChoice{.list = kAll}).value();
-  task.user_ids = ids.data();
-  task.distances = distances.data();
+  task.request.query = reinterpret_cast<const std::byte*>(query.data());
+  task.request.parameters =
+      search::SearchParameters::make(1, search::GraphChoice{.list = kAll}).value();
+  task.answer.ids = ids.data();
+  task.answer.distances = distances.data();
   make_collection_core([&] { return view; }, 3)->run(feed);
-  return task.status;
+  return task.answer.status;
 }
 
 /// Searches that begin in the moment in which a node's death is not noticed yet may fail, each with
@@ -136,7 +137,7 @@ class SegmentsOnNodes : public ChangingCollection {
     access.link = true;
     open(access);
     const ViewPointer view = collection_->view();
-    for (const View::Bulk& bulk : view->segments) bulk.segment->load();
+    for (const View::Bulk& bulk : view->segments) bulk.segment->records().load();
   }
 
   std::set<std::uint64_t> held_by(std::size_t node) const {
@@ -171,7 +172,7 @@ class SegmentsOnNodes : public ChangingCollection {
 
   /// The files of a segment under another number, for which its ids are written again: a node takes
   /// ids only under the number that their file names.
-  tiers::SegmentHost::SegmentFiles renumbered(tiers::SegmentHost::SegmentFiles files,
+  tiers::SegmentHost::SegmentPaths renumbered(tiers::SegmentHost::SegmentPaths files,
                                               const layout::SegmentEntry& segment,
                                               std::uint64_t number) const {
     const std::vector<std::uint64_t> ids = layout::read_segment_ids(files.ids, segment);

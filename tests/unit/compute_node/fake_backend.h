@@ -81,26 +81,26 @@ class FakeSession final : public SearchSession {
   bool held() const { return controls_.hold || controls_.held == generation(); }
 
   void search(search::SearchTask& task) {
-    task.started = now_ticks();
-    task.status = {};
+    task.clock.started = now_ticks();
+    task.answer.status = {};
     ++controls_.begun;
-    while (held() && alive() && now_ticks() < task.deadline) {
+    while (held() && alive() && now_ticks() < task.request.deadline) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     if (!alive()) {
-      task.status = {StatusCode::unavailable, "the memory node is gone"};
-    } else if (now_ticks() >= task.deadline) {
-      task.status = {StatusCode::deadline_exceeded, "the deadline passed during the search"};
+      task.answer.status = {StatusCode::unavailable, "the memory node is gone"};
+    } else if (now_ticks() >= task.request.deadline) {
+      task.answer.status = {StatusCode::deadline_exceeded, "the deadline passed during the search"};
     } else {
       std::this_thread::sleep_for(std::chrono::microseconds(controls_.slow_us.load()));
       brute_force(task);
     }
-    task.finished = now_ticks();
+    task.clock.finished = now_ticks();
   }
 
   void brute_force(search::SearchTask& task) {
     std::vector<float> query(index_.dimension);
-    std::memcpy(query.data(), task.query, query.size() * sizeof(float));
+    std::memcpy(query.data(), task.request.query, query.size() * sizeof(float));
     std::vector<std::pair<float, NodeId>> found;
     for (NodeId id = 0; id < index_.count; ++id) {
       float sum = 0;
@@ -111,13 +111,13 @@ class FakeSession final : public SearchSession {
       found.emplace_back(sum, id);
     }
     std::sort(found.begin(), found.end());
-    task.found =
-        std::min<std::uint32_t>(task.parameters.k(), static_cast<std::uint32_t>(found.size()));
-    for (std::uint32_t i = 0; i < task.found; ++i) {
-      task.ids[i] = found[i].second;
-      task.distances[i] = found[i].first;
+    task.answer.found = std::min<std::uint32_t>(task.request.parameters.k(),
+                                                static_cast<std::uint32_t>(found.size()));
+    for (std::uint32_t i = 0; i < task.answer.found; ++i) {
+      task.answer.ids[i] = found[i].second;
+      task.answer.distances[i] = found[i].first;
     }
-    task.counts.reads = static_cast<std::uint32_t>(index_.count);
+    task.answer.counts.reads = static_cast<std::uint32_t>(index_.count);
   }
 
   const std::vector<float> rows_;

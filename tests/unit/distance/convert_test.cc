@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/stored_form.h"
 #include "distance/distance.h"
 #include "distance/half.h"
 #include "distance/kernels/kernels.h"
@@ -150,18 +151,6 @@ TEST(Convert, FloatsAreCopied) {
   narrow(wide.data(), ElementType::f32, 3, back.data());
   EXPECT_EQ(values, wide);
   EXPECT_EQ(values, back);
-}
-
-TEST(Stored, OnlyCosineChangesTheType) {
-  for (const Metric metric : {Metric::l2, Metric::inner_product}) {
-    for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::u8}) {
-      EXPECT_EQ(stored_type(metric, type), type);
-    }
-  }
-  EXPECT_EQ(stored_type(Metric::cosine, ElementType::f32), ElementType::f32);
-  EXPECT_EQ(stored_type(Metric::cosine, ElementType::f16), ElementType::f16);
-  EXPECT_EQ(stored_type(Metric::cosine, ElementType::u8), ElementType::f16);
-  EXPECT_EQ(stored_type(Metric::cosine, ElementType::i8), ElementType::f16);
 }
 
 TEST(Stored, OtherMetricsCopy) {

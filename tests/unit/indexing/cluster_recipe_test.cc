@@ -153,14 +153,14 @@ TEST_F(ClusterRecipeTest, ASearchOfAllClustersFindsTheNearest) {
     const search::ProbeChoice all{.clusters = kClusters,
                                   .list = static_cast<std::uint32_t>(directory.manifest().count)};
     for (auto& task : feed.tasks()) {
-      task.parameters = search::SearchParameters::make(10, all).value();
+      task.request.parameters = search::SearchParameters::make(10, all).value();
     }
     search::make_core(index, region.span(), search::SearchCoreOptions())->run(feed);
     for (std::size_t q = 0; q < kQueries; ++q) {
       const search::TaskListFeed::Task& task = feed.tasks()[q];
-      ASSERT_TRUE(task.status.ok()) << task.status.message();
-      const std::vector<float> found(task.distance_room, task.distance_room + task.found);
-      EXPECT_EQ(found, nearest(q, task.parameters.k())) << name << ", query " << q;
+      ASSERT_TRUE(task.answer.status.ok()) << task.answer.status.message();
+      const std::vector<float> found(task.distance_room, task.distance_room + task.answer.found);
+      EXPECT_EQ(found, nearest(q, task.request.parameters.k())) << name << ", query " << q;
     }
   }
 }

@@ -43,7 +43,8 @@ TEST_F(GraphRecipeTest, SearchesFindTheNearest) {
     const HugeBuffer region = directory.load_region(layout::kRecordsRegion, kLoad);
     search::TaskListFeed feed = queries();
     for (auto& task : feed.tasks()) {
-      task.parameters = search::SearchParameters::make(10, search::GraphChoice{80, 1}).value();
+      task.request.parameters =
+          search::SearchParameters::make(10, search::GraphChoice{80, 1}).value();
     }
     search::make_core(index, region.span(), search::SearchCoreOptions())->run(feed);
     EXPECT_GE(recall(feed), 0.95) << name;

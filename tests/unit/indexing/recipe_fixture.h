@@ -54,7 +54,7 @@ class RecipeTest : public ::testing::Test {
   /// Queries are rows; who feeds them says what to search.
   search::TaskListFeed queries() const {
     search::TaskListFeed feed(kQueries, 60e6);
-    for (std::size_t q = 0; q < kQueries; ++q) feed.tasks()[q].query = query(q);
+    for (std::size_t q = 0; q < kQueries; ++q) feed.tasks()[q].request.query = query(q);
     return feed;
   }
   /// Distances of the k nearest rows, ascending.
@@ -71,9 +71,10 @@ class RecipeTest : public ::testing::Test {
     std::size_t hits = 0;
     for (std::size_t q = 0; q < kQueries; ++q) {
       const search::TaskListFeed::Task& task = feed.tasks()[q];
-      EXPECT_TRUE(task.status.ok()) << task.status.message();
-      const float reach = nearest(q, task.parameters.k()).back();
-      for (std::uint32_t i = 0; i < task.found; ++i) hits += task.distance_room[i] <= reach ? 1 : 0;
+      EXPECT_TRUE(task.answer.status.ok()) << task.answer.status.message();
+      const float reach = nearest(q, task.request.parameters.k()).back();
+      for (std::uint32_t i = 0; i < task.answer.found; ++i)
+        hits += task.distance_room[i] <= reach ? 1 : 0;
     }
     return static_cast<double>(hits) / (kQueries * 10);
   }

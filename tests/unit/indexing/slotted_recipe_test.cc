@@ -78,7 +78,7 @@ class SlottedRecipeTest : public RecipeTest {
     search::TaskListFeed feed = queries();
     const search::GraphChoice choice{options.list, 1};
     for (auto& task : feed.tasks()) {
-      task.parameters = search::SearchParameters::make(10, choice).value();
+      task.request.parameters = search::SearchParameters::make(10, choice).value();
     }
     core->run(feed);
     return recall(feed);

@@ -91,7 +91,7 @@ TEST(Source, AManifestSaysWhatTheVectorsAre) {
   EXPECT_EQ(plain.metric, Metric::l2);
   EXPECT_EQ(plain.source_type, ElementType::u8);
   EXPECT_EQ(plain.stored_type, ElementType::u8);
-  EXPECT_FALSE(plain.normalised);
+  EXPECT_FALSE(plain.normalised());
   EXPECT_EQ(plain.dataset.file, "base.u8bin");
   EXPECT_EQ(plain.dataset.row_bytes, kSourceDimension);
   EXPECT_EQ(plain.dataset.rows_hashed, 10u);
@@ -103,7 +103,7 @@ TEST(Source, AManifestSaysWhatTheVectorsAre) {
       describe_source({"/data/sift1m/base.u8bin", {}}, rows.view(), Metric::cosine);
   EXPECT_EQ(unit.source_type, ElementType::u8);
   EXPECT_EQ(unit.stored_type, ElementType::f16);
-  EXPECT_TRUE(unit.normalised);
+  EXPECT_TRUE(unit.normalised());
 }
 
 TEST(Source, ADataSetHasItsOwnNameOrThatOfItsFolderOrFile) {

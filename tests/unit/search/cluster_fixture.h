@@ -95,9 +95,9 @@ class Feed : public TaskListFeed {
        double deadline_us = 5e6)
       : TaskListFeed(count, deadline_us) {
     for (std::size_t i = 0; i < count; ++i) {
-      tasks()[i].query = clusters.row(i * 7);
+      tasks()[i].request.query = clusters.row(i * 7);
       probing.list = kCount;
-      tasks()[i].parameters = SearchParameters::make(10, probing).value();
+      tasks()[i].request.parameters = SearchParameters::make(10, probing).value();
     }
   }
 };
@@ -115,30 +115,30 @@ inline std::vector<graph::Neighbor> nearest_members(const SmallClusters& small,
                                                     const Feed::Task& task) {
   const ClusterIndex& index = *small.index(ClusterLayoutKind::grouped).clusters();
   cluster::CentroidScratch scratch;
-  index.centroids().search(task.query, task.parameters.probing().clusters, scratch);
+  index.centroids().search(task.request.query, task.request.parameters.probing().clusters, scratch);
   std::set<ClusterId> probed;
   for (const auto& near : scratch.found) probed.insert(near.cluster);
   const auto kernel = distance::pair_kernel(Metric::l2, ElementType::u8, kDimension);
   std::vector<graph::Neighbor> all;
   for (std::size_t v = 0; v < kCount; ++v) {
-    if (task.out != nullptr && task.out->contains(static_cast<NodeId>(v))) continue;
+    if (task.request.out != nullptr && task.request.out->contains(static_cast<NodeId>(v))) continue;
     const auto own = small.membership().of(v);
     if (std::none_of(own.begin(), own.end(), [&](ClusterId c) { return probed.contains(c); })) {
       continue;
     }
-    all.push_back({static_cast<NodeId>(v), kernel(task.query, small.row(v), kDimension)});
+    all.push_back({static_cast<NodeId>(v), kernel(task.request.query, small.row(v), kDimension)});
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return a.distance != b.distance ? a.distance < b.distance : a.id < b.id;
   });
-  all.resize(std::min<std::size_t>(all.size(), task.parameters.k()));
+  all.resize(std::min<std::size_t>(all.size(), task.request.parameters.k()));
   return all;
 }
 
 inline void expect_answer(const Feed::Task& task, const std::vector<graph::Neighbor>& expected) {
-  ASSERT_TRUE(task.status.ok()) << task.status.message();
-  ASSERT_EQ(task.found, expected.size());
-  for (std::uint32_t i = 0; i < task.found; ++i) {
+  ASSERT_TRUE(task.answer.status.ok()) << task.answer.status.message();
+  ASSERT_EQ(task.answer.found, expected.size());
+  for (std::uint32_t i = 0; i < task.answer.found; ++i) {
     EXPECT_EQ(task.id_room[i], expected[i].id) << i;
     EXPECT_EQ(task.distance_room[i], expected[i].distance) << i;
   }

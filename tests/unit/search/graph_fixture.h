@@ -96,8 +96,8 @@ class GraphFeed : public TaskListFeed {
   GraphFeed(const SmallGraph& index, std::size_t count, double deadline_us = 5e6)
       : TaskListFeed(count, deadline_us) {
     for (std::size_t i = 0; i < count; ++i) {
-      tasks()[i].query = index.query(i);
-      tasks()[i].parameters = graph_of_width(1);
+      tasks()[i].request.query = index.query(i);
+      tasks()[i].request.parameters = graph_of_width(1);
     }
   }
 };
@@ -109,13 +109,13 @@ inline SearchCoreOptions graph_core_options(std::uint32_t slots) {
 }
 
 inline void expect_same_search(const GraphFeed::Task& a, const GraphFeed::Task& b) {
-  ASSERT_TRUE(a.status.ok() && b.status.ok());
-  ASSERT_EQ(a.found, b.found);
-  EXPECT_TRUE(std::equal(a.id_room, a.id_room + a.found, b.id_room));
-  EXPECT_TRUE(std::equal(a.distance_room, a.distance_room + a.found, b.distance_room));
-  EXPECT_EQ(a.counts.hops, b.counts.hops);
-  EXPECT_EQ(a.counts.estimates, b.counts.estimates);
-  EXPECT_EQ(a.counts.distances, b.counts.distances);
+  ASSERT_TRUE(a.answer.status.ok() && b.answer.status.ok());
+  ASSERT_EQ(a.answer.found, b.answer.found);
+  EXPECT_TRUE(std::equal(a.id_room, a.id_room + a.answer.found, b.id_room));
+  EXPECT_TRUE(std::equal(a.distance_room, a.distance_room + a.answer.found, b.distance_room));
+  EXPECT_EQ(a.answer.counts.hops, b.answer.counts.hops);
+  EXPECT_EQ(a.answer.counts.estimates, b.answer.counts.estimates);
+  EXPECT_EQ(a.answer.counts.distances, b.answer.counts.distances);
 }
 
 /// 40 searches over reads with faults.

@@ -15,9 +15,9 @@ namespace farvec::search {
 /// One search, in a fiber.
 inline void search_now(CorePart& part, std::uint32_t slot, SearchTask& task,
                        double deadline_us = 5e6) {
-  task.started = now_ticks();
-  task.deadline = task.started + us_to_ticks(deadline_us);
-  task.status = part.search(slot, task);
+  task.clock.started = now_ticks();
+  task.request.deadline = task.clock.started + us_to_ticks(deadline_us);
+  task.answer.status = part.search(slot, task.request, task.answer);
 }
 
 /// The poller of a scheduler that parts share.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "base/clock.h"
@@ -15,7 +16,7 @@ namespace farvec::search {
 class TaskListFeed : public TaskFeed {
  public:
   struct Task : SearchTask {
-    NodeId id_room[40];
+    std::uint64_t id_room[40];
     float distance_room[40];
   };
 
@@ -23,14 +24,14 @@ class TaskListFeed : public TaskFeed {
   TaskListFeed(std::size_t count, double deadline_us)
       : tasks_(count), deadline_(us_to_ticks(deadline_us)) {
     for (Task& task : tasks_) {
-      task.ids = task.id_room;
-      task.distances = task.distance_room;
+      task.answer.ids = task.id_room;
+      task.answer.distances = task.distance_room;
     }
   }
 
   SearchTask* next() override {
     if (given_ == tasks_.size()) return nullptr;
-    tasks_[given_].deadline = now_ticks() + deadline_;
+    tasks_[given_].request.deadline = now_ticks() + deadline_;
     return &tasks_[given_++];
   }
   bool finished() override { return given_ == tasks_.size(); }
@@ -40,8 +41,9 @@ class TaskListFeed : public TaskFeed {
   std::vector<Task>& tasks() { return tasks_; }
   std::size_t done_count() const { return done_; }
   std::size_t count_status(StatusCode code) const {
-    return static_cast<std::size_t>(std::count_if(
-        tasks_.begin(), tasks_.end(), [&](const Task& t) { return t.status.code() == code; }));
+    return static_cast<std::size_t>(std::count_if(tasks_.begin(), tasks_.end(), [&](const Task& t) {
+      return t.answer.status.code() == code;
+    }));
   }
 
  private:

@@ -107,7 +107,7 @@ TEST_F(SegmentLogTest, IsMadeOnceAndOpenedWhenItIsThere) {
   EXPECT_THROW((void)Log::open(small_log(path_)), Error);
   { const auto log = Log::create(small_log(path_)); }
   EXPECT_THAT(message_of([&] { (void)Log::create(small_log(path_)); }), HasSubstr("already"));
-  std::filesystem::remove(path_ / segment_name(0));
+  std::filesystem::remove(path_ / log_segment_name(0));
   EXPECT_THAT(message_of([&] { (void)Log::open(small_log(path_)); }), HasSubstr("holds no log"));
 }
 

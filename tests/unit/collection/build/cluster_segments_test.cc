@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collection/read/collection_reader.h"
+#include "collection/segment/segment_folder.h"
 #include "search/kinds/index_loader.h"
 #include "tests/unit/collection/changing_collection.h"
 
@@ -27,7 +28,9 @@ class ClusterSegments : public ChangingCollection {
     EXPECT_EQ(collection_->view()->segments.size(), 1u);
     return collection_->view()->segments.front();
   }
-  const layout::Manifest& manifest() const { return only().segment->directory().manifest(); }
+  const layout::Manifest& manifest() const {
+    return only().segment->folder().directory().manifest();
+  }
 };
 
 class OneClusterSegment : public ClusterSegments,
@@ -39,25 +42,28 @@ class OneClusterSegment : public ClusterSegments,
 /// As a core searches the segment's folder alone.
 Answer search_index(const Segment& segment, const std::vector<float>& query, std::uint32_t k,
                     std::uint32_t probe) {
-  const layout::IndexDirectory directory = layout::IndexDirectory::open(segment.directory().path());
+  const layout::IndexDirectory directory =
+      layout::IndexDirectory::open(segment.folder().directory().path());
   const search::SearchIndex index = search::load_search_index(directory, {.quiet = true});
   const HugeBuffer region = directory.load_region(layout::kRecordsRegion, {.quiet = true});
   search::TaskListFeed feed(1, kPatienceUs);
   search::TaskListFeed::Task& task = feed.tasks().front();
-  std::vector<NodeId> rows(k);
+  std::vector<std::uint64_t> rows(k);
   Answer answer{{}, std::vector<float>(k), {}};
-  task.query = reinterpret_cast<const std::byte*>(query.data());
-  task.parameters =
+  task.request.query = reinterpret_cast<const std::byte*>(query.data());
+  task.request.parameters =
       search::SearchParameters::make(k, search::ProbeChoice{.clusters = probe}).value();
-  task.ids = rows.data();
-  task.distances = answer.distances.data();
+  task.answer.ids = rows.data();
+  task.answer.distances = answer.distances.data();
   search::SearchCoreOptions options;
   options.merge_gap_bytes = kMergeGap;
   search::make_core(index, region.span(), options)->run(feed);
-  EXPECT_TRUE(task.status.ok()) << task.status.message();
-  for (std::uint32_t i = 0; i < task.found; ++i) answer.ids.push_back(segment.id(rows[i]));
-  answer.distances.resize(task.found);
-  answer.counts = task.counts;
+  EXPECT_TRUE(task.answer.status.ok()) << task.answer.status.message();
+  for (std::uint32_t i = 0; i < task.answer.found; ++i) {
+    answer.ids.push_back(segment.ids().of(rows[i]));
+  }
+  answer.distances.resize(task.answer.found);
+  answer.counts = task.answer.counts;
   return answer;
 }
 
@@ -122,7 +128,7 @@ TEST_F(ClusterSegments, AMergeKeepsTheLargestAndTakesTheRestIn) {
   EXPECT_EQ(manifest().cluster().geometry.clusters, 148u);
   EXPECT_EQ(manifest().cluster().build.replicas, 3u);
   EXPECT_EQ(manifest().dataset.rows_hashed, 0u);
-  only().segment->directory().verify({.quiet = true});
+  only().segment->folder().directory().verify({.quiet = true});
   open(access);
   expect_same();
   const CollectionReader reader(path(), small_segments());
@@ -151,7 +157,7 @@ class ProbedClusters : public ClusterSegments {
     return clusters;
   }
   static std::uint64_t sum(const Segment& segment) {
-    const std::vector<std::uint64_t> counts = segment.probes().value().counts;
+    const std::vector<std::uint64_t> counts = segment.records().probes().value().counts;
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   }
 
@@ -222,11 +228,12 @@ TEST_F(ClusterSegments, ASearchOfGraphsIsRefused) {
   search::TaskListFeed feed(1, kPatienceUs);
   search::TaskListFeed::Task& task = feed.tasks().front();
   const std::vector<float> query = random_row(random_);
-  task.query = reinterpret_cast<const std::byte*>(query.data());
-  task.parameters = search::SearchParameters::make(5, search::GraphChoice{.list = 20}).value();
+  task.request.query = reinterpret_cast<const std::byte*>(query.data());
+  task.request.parameters =
+      search::SearchParameters::make(5, search::GraphChoice{.list = 20}).value();
   make_collection_core([&] { return collection_->view(); }, 1)->run(feed);
-  EXPECT_EQ(task.status.code(), StatusCode::invalid_argument);
-  EXPECT_THAT(std::string(task.status.message()), testing::HasSubstr("clusters"));
+  EXPECT_EQ(task.answer.status.code(), StatusCode::invalid_argument);
+  EXPECT_THAT(std::string(task.answer.status.message()), testing::HasSubstr("clusters"));
 }
 
 struct InnerProductClusters : ClusterSegments {

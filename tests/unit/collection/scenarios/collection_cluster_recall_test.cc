@@ -37,8 +37,10 @@ class Segments {
     layout::CollectionOptions options;
     options.kind = layout::IndexKind::cluster;
     options.clusters.cluster_bytes = 64 * rows.row_bytes();
-    Collection::create(folder_.path() / "set",
-                       empty_manifest({Metric::l2, rows.type, rows.dimension}, options));
+    Collection::create(
+        folder_.path() / "set",
+        empty_manifest({.type = rows.type, .dimension = rows.dimension, .metric = Metric::l2},
+                       options));
     CollectionAccess access = small_access();
     access.merge = false;
     collection_ = std::make_unique<Collection>(folder_.path() / "set", access);

@@ -90,6 +90,18 @@ TEST_F(CollectionOnAFullDisk, WhoInsertsHearsWhatFails) {
   expect_same();
 }
 
+TEST_F(CollectionOnAFullDisk, WhyNoSegmentIsBuiltIsSaidUntilOneIs) {
+  open();
+  insert_ids(0, 45);
+  std::filesystem::rename(segments(), path() / "away");
+  EXPECT_NE(tests::message_of([&] { collection_->flush(); }), "");
+  EXPECT_NE(collection_->build_failure().find(segments().string()), std::string::npos)
+      << collection_->build_failure();
+  std::filesystem::rename(path() / "away", segments());
+  collection_->flush();
+  EXPECT_EQ(collection_->build_failure(), "");
+}
+
 TEST_F(CollectionOnAFullDisk, DeletesGoInWhereTheLogHasNoRoomForAWholeSegment) {
   CollectionAccess access = small_access();
   access.durability = wal::Durability::commit;

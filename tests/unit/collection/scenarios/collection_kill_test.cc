@@ -29,9 +29,10 @@ constexpr auto kLongLife = std::chrono::milliseconds(1000);
 
 /// Follows, and answers every version that it is asked for with the one that it has then, or more;
 /// with 0 when it does not have it or something else. Never returns.
-[[noreturn]] void follow_until_killed(const std::filesystem::path& path, int asked, int answers) {
+[[noreturn]] void follow_until_killed(const std::filesystem::path& path, const char* tier,
+                                      int asked, int answers) {
   try {
-    const CollectionFollower follower(path, small_segments(),
+    const CollectionFollower follower(path, small_segments(tier),
                                       {.poll_us = 500, .manifest_us = 2'000, .retry_us = 2'000});
     Random random(5);
     Rows rows;
@@ -57,11 +58,11 @@ constexpr auto kLongLife = std::chrono::milliseconds(1000);
 /// A process that follows a collection.
 class FollowingProcess {
  public:
-  explicit FollowingProcess(const std::filesystem::path& path) {
+  FollowingProcess(const std::filesystem::path& path, const char* tier) {
     if (pipe(asked_) != 0 || pipe(answers_) != 0) throw Error("no pipe");
     process_ = fork();
     if (process_ < 0) throw Error("no process");
-    if (process_ == 0) follow_until_killed(path, asked_[0], answers_[1]);
+    if (process_ == 0) follow_until_killed(path, tier, asked_[0], answers_[1]);
     close(asked_[0]);
     close(answers_[1]);
   }
@@ -87,10 +88,10 @@ class FollowingProcess {
   pid_t process_ = 0;
 };
 
-TEST(CollectionKills, WhatWasAcknowledgedStays) {
+void kill_again_and_again(const layout::CollectionManifest& shape, const char* tier) {
   const tests::TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "set";
-  Collection::create(path, small_shape());
+  Collection::create(path, shape);
   const int kills = kills_of("FARVEC_KILLS", 25);
   Random random(3);
   Rows rows;
@@ -98,9 +99,9 @@ TEST(CollectionKills, WhatWasAcknowledgedStays) {
   Report all;
   double longest_s = 0;
   std::signal(SIGPIPE, SIG_IGN);  // a follower that ended is an answer that is missing
-  auto follower = std::make_unique<FollowingProcess>(path);
+  auto follower = std::make_unique<FollowingProcess>(path, tier);
   for (int kill_count = 0; kill_count < kills; ++kill_count) {
-    KilledWriter writer(path, small_access());
+    KilledWriter writer(path, small_access(tier));
     // Some are killed while they open it.
     Report acknowledged{.version = version};
     if (kill_count % 5 != 0) acknowledged = writer.next(acknowledged);
@@ -110,13 +111,13 @@ TEST(CollectionKills, WhatWasAcknowledgedStays) {
     all.built += acknowledged.built;
     all.merged += acknowledged.merged;
 
-    CollectionReader reader(path, small_segments());
+    CollectionReader reader(path, small_segments(tier));
     const std::uint64_t reached = reader.view()->version;
     ASSERT_GE(reached, acknowledged.version) << "after " << kill_count << " kills";
     ASSERT_TRUE(bring_to(reached, version, rows)) << "a part of a batch";
     ASSERT_NO_FATAL_FAILURE(expect_holds(reader.view(), rows, random)) << kill_count << " kills";
     // Now and then it is killed, also while it opens the collection and while it follows.
-    if (kill_count % 5 == 4) follower = std::make_unique<FollowingProcess>(path);
+    if (kill_count % 5 == 4) follower = std::make_unique<FollowingProcess>(path, tier);
     if (kill_count % 5 != 4) {
       ASSERT_EQ(follower->ask(reached), reached) << "after " << kill_count << " kills";
     }
@@ -125,6 +126,14 @@ TEST(CollectionKills, WhatWasAcknowledgedStays) {
   fmt::print("{} kills, {} changes, {} segments built, {} merged, longest recovery {:.3f} s\n",
              kills, version, all.built, all.merged, longest_s);
   EXPECT_GT(version, 0u);
+}
+
+TEST(CollectionKills, WhatWasAcknowledgedStays) {
+  kill_again_and_again(small_shape(), "dram");
+}
+
+TEST(CollectionKills, WhatWasAcknowledgedStaysInSlottedPages) {
+  kill_again_and_again(small_page_shape(), "ssd");
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ TEST_F(RefusedMemory, ASearchEndsAndTheNextOneFindsAll) {
   for (std::uint64_t n = 0; failed && n < 20'000; ++n) {
     search::TaskListFeed feed(2, kPatienceUs);
     for (search::SearchTask& task : feed.tasks()) {
-      task.query = reinterpret_cast<const std::byte*>(query.data());
-      task.parameters =
+      task.request.query = reinterpret_cast<const std::byte*>(query.data());
+      task.request.parameters =
           search::SearchParameters::make(20, search::GraphChoice{.list = kAll}).value();
     }
     bool first = true;
@@ -94,8 +94,8 @@ TEST_F(RefusedMemory, ASearchEndsAndTheNextOneFindsAll) {
     core->run(feed);
     failed = tests::has_failed();
     ASSERT_EQ(feed.done_count(), 2u);
-    EXPECT_EQ(feed.tasks()[1].status.code(), StatusCode::ok) << n;
-    EXPECT_EQ(feed.tasks()[1].found, 20u) << n;
+    EXPECT_EQ(feed.tasks()[1].answer.status.code(), StatusCode::ok) << n;
+    EXPECT_EQ(feed.tasks()[1].answer.found, 20u) << n;
   }
   EXPECT_FALSE(failed);
 }

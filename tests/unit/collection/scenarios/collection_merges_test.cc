@@ -137,10 +137,11 @@ TEST_F(CollectionMerges, LoadingASegmentEndsWhenItIsToldTo) {
   insert_ids(0, 50);
   collection_->flush();
   const Segment& segment = *collection_->view()->segments.front().segment;
-  EXPECT_EQ(tests::message_of([&] { segment.load([](std::uint64_t) { throw Error("enough"); }); }),
+  EXPECT_EQ(tests::message_of(
+                [&] { segment.records().load([](std::uint64_t) { throw Error("enough"); }); }),
             "enough");
   std::atomic<std::uint64_t> bytes{0};
-  segment.load([&bytes](std::uint64_t more) { bytes += more; });
+  segment.records().load([&bytes](std::uint64_t more) { bytes += more; });
   EXPECT_GT(bytes, 50 * kSmallDimension * sizeof(float));
   expect_same();
 }

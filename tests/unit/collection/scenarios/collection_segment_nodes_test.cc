@@ -12,6 +12,7 @@
 
 #include "collection/read/collection_follower.h"
 #include "collection/read/collection_reader.h"
+#include "collection/segment/segment_folder.h"
 #include "tests/unit/collection/nodes_fixture.h"
 #include "tests/unit/message_of.h"
 
@@ -36,7 +37,7 @@ TEST_P(SegmentsOnTier, HaveEveryChangeAndNothingElse) {
     change_somehow(access);
     if (i % 4 == 0) {
       const ViewPointer view = collection_->view();
-      for (const View::Bulk& bulk : view->segments) bulk.segment->load();
+      for (const View::Bulk& bulk : view->segments) bulk.segment->records().load();
       expect_same();
     }
   }
@@ -174,13 +175,13 @@ TEST_F(SegmentsOnNodes, WhatAKilledWriterLeftIsReplacedOrDropped) {
   const std::uint64_t collection = collection_->shape().segments_on_nodes;
   ASSERT_NE(collection, 0u);
   const Segment& segment = *collection_->view()->segments[0].segment;
-  const std::filesystem::path folder = segment.directory().path();
-  const tiers::SegmentHost::SegmentFiles other{
+  const std::filesystem::path folder = segment.folder().directory().path();
+  const tiers::SegmentHost::SegmentPaths other{
       .index = folder,
       .index_bytes = 1,
       .ids = folder / layout::kSegmentIdsFile,
       .ids_bytes = std::filesystem::file_size(folder / layout::kSegmentIdsFile),
-      .contents = segment.contents()};
+      .contents = paths_of(segment).contents};
   const layout::CollectionManifest manifest = layout::read_collection(path());
   const std::uint64_t next = manifest.next_segment;
   const auto as = [&](std::uint64_t number) {
@@ -220,7 +221,7 @@ TEST_F(SegmentsOnNodes, GoWithTheirLastReader) {
   const Segment& merged = *collection_->view()->segments[0].segment;
   const std::uint64_t one =
       merged.manifest().node_bytes(0) +
-      std::filesystem::file_size(merged.directory().path() / layout::kSegmentIdsFile) +
+      std::filesystem::file_size(merged.folder().directory().path() / layout::kSegmentIdsFile) +
       std::filesystem::file_size(path() / layout::kCatalogueFile);
   EXPECT_GT(both, one);
   reader.reset();

@@ -66,15 +66,16 @@ class CollectionThreads : public ChangingCollection {
       std::vector<float> distances(20);
       search::TaskListFeed feed(1, kPatienceUs);
       search::SearchTask& task = feed.tasks().front();
-      task.query = reinterpret_cast<const std::byte*>(query.data());
-      task.parameters = search::SearchParameters::make(20, search::GraphChoice{.list = 60}).value();
-      task.user_ids = ids.data();
-      task.distances = distances.data();
+      task.request.query = reinterpret_cast<const std::byte*>(query.data());
+      task.request.parameters =
+          search::SearchParameters::make(20, search::GraphChoice{.list = 60}).value();
+      task.answer.ids = ids.data();
+      task.answer.distances = distances.data();
       core->run(feed);
-      ASSERT_TRUE(task.status.ok()) << task.status.message();
-      const std::set<std::uint64_t> once(ids.begin(), ids.begin() + task.found);
-      ASSERT_EQ(once.size(), task.found);
-      for (std::uint32_t i = 0; i < task.found; ++i) {
+      ASSERT_TRUE(task.answer.status.ok()) << task.answer.status.message();
+      const std::set<std::uint64_t> once(ids.begin(), ids.begin() + task.answer.found);
+      ASSERT_EQ(once.size(), task.answer.found);
+      for (std::uint32_t i = 0; i < task.answer.found; ++i) {
         ASSERT_TRUE(had_such_a_row(ids[i], distances[i], query)) << ids[i];
         ASSERT_TRUE(i == 0 || distances[i - 1] <= distances[i]);
       }

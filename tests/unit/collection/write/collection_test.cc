@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "changes/batches.h"
 #include "collection/read/collection_reader.h"
 #include "tests/unit/collection/changing_collection.h"
 #include "tests/unit/message_of.h"
@@ -35,6 +36,28 @@ TEST_F(CollectionTest, HoldsWhatWasInsertedAndNotErased) {
   expect_same();
   insert_ids(5, 6);
   expect_same();
+}
+
+/// Calls of more rows than half a memtable would leave each memtable nearly half empty.
+TEST_F(CollectionTest, BatchesFillMemtables) {
+  CollectionAccess access = small_access();
+  access.merge = false;
+  open(access);
+  const std::size_t memtable = collection_->shape().options.memtable_rows;
+  const std::size_t call = memtable * 5 / 8;
+  for (std::uint64_t id = 0; id < 8 * memtable; id += call) {
+    const Batch batch = new_rows(id, id + call);
+    Receipt receipt;
+    changes::insert_all(*collection_, batch.rows(), batch.ids(), {}, receipt);
+    EXPECT_EQ(receipt.done, call);
+  }
+  expect_same();
+  collection_->flush();
+  const ViewPointer view = collection_->view();
+  ASSERT_GT(view->segments.size(), 7u);
+  for (std::size_t s = 0; s + 1 < view->segments.size(); ++s) {
+    EXPECT_GT(view->segments[s].segment->rows(), memtable * 7 / 8) << s;
+  }
 }
 
 TEST_F(CollectionTest, FlushAndCompactChangeNoAnswer) {

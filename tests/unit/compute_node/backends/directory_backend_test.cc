@@ -16,11 +16,11 @@ using search::small_clusters;
 constexpr auto kLayout = layout::ClusterLayoutKind::grouped;
 constexpr std::uint32_t kProbe = 6;
 
-DaemonOptions serving(const std::string& tier) {
-  DaemonOptions options;
-  options.index = small_clusters().path(kLayout).string();
-  options.tier = tier;
-  return options;
+DirectoryBackend serving(const std::string& tier) {
+  DirectorySource source;
+  source.path = small_clusters().path(kLayout).string();
+  source.tier = tier;
+  return DirectoryBackend(source, largest_searches({}, 1, 16));
 }
 
 TEST(DirectoryBackend, AnswersFromEveryTierOfThisMachine) {
@@ -28,12 +28,12 @@ TEST(DirectoryBackend, AnswersFromEveryTierOfThisMachine) {
       layout::IndexDirectory::open(small_clusters().path(kLayout)).region_path(0).string();
   const std::atomic<bool> stop{false};
   for (const std::string& tier :
-       {std::string(), std::string("shm"), "file:" + records, std::string("emulated:cxl"),
+       {std::string("dram"), std::string("shm"), "file:" + records, std::string("emulated:cxl"),
         std::string("emulated:rdma"), std::string("ssd"), "ssd:" + records}) {
     SCOPED_TRACE(tier);
-    DirectoryBackend backend(serving(tier));
+    DirectoryBackend backend = serving(tier);
     const auto session = backend.open(std::chrono::seconds(1), stop);
-    EXPECT_EQ(session->index().tier, tier.empty() ? "dram" : tier);
+    EXPECT_EQ(session->index().tier, tier);
     EXPECT_EQ(session->index().search_bytes > 0, tier.starts_with("ssd"));
     search::Feed feed(small_clusters(), 20, {.clusters = kProbe});
     session->run_core(0, feed);
@@ -47,13 +47,13 @@ TEST(DirectoryBackend, AnswersFromEveryTierOfThisMachine) {
 
 TEST(DirectoryBackend, RefusesTiersOfMemoryNodes) {
   for (const char* tier : {"verbs", "verbs:a:1", "fabric:tcp:a:1"}) {
-    EXPECT_THROW(DirectoryBackend{serving(tier)}, Error) << tier;
+    EXPECT_THROW(serving(tier), Error) << tier;
   }
 }
 
 TEST(DirectoryBackend, ALoadThatIsStoppedMayBeTriedAgain) {
   const std::atomic<bool> stop{true};
-  DirectoryBackend backend(serving("dram"));
+  DirectoryBackend backend = serving("dram");
   EXPECT_THROW((void)backend.open(std::chrono::seconds(1), stop), UnreachableError);
 }
 

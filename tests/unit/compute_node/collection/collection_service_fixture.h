@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compute_node/backends/collection_backend.h"
+#include "compute_node/backends/index_session.h"
 #include "compute_node/collection/collection_service.h"
 #include "compute_node/service/query_service.h"
 #include "rpc/channel.h"
@@ -30,7 +31,7 @@ using collection::Rows;
 
 struct CollectionServiceTest : testing::Test {
   tests::TemporaryFolder folder;
-  DaemonOptions options;
+  ChangedSource source;
   layout::CollectionManifest shape = collection::small_shape();
   std::unique_ptr<CollectionBackend> backend;
   ServiceStatistics statistics;
@@ -48,21 +49,21 @@ struct CollectionServiceTest : testing::Test {
   std::atomic<int> arrival_ms{0};  ///< how long every call takes to arrive, of its deadline
 
   CollectionServiceTest() {
-    options.collection = folder.file("set");
-    options.changes.durability = "none";
-    options.slots = 3;
+    source.collection.name = folder.file("set");
+    source.durability = "none";
   }
 
   void start() {
-    collection::Collection::create(options.collection, shape);
-    backend = std::make_unique<CollectionBackend>(options);
+    collection::Collection::create(source.collection.name, shape);
+    backend = std::make_unique<CollectionBackend>(
+        source, BackendOptions{.largest = largest_searches({}, 1, 3), .tls = nullptr});
     supervisor = std::make_unique<Supervisor>(*backend, replier, SupervisorOptions{});
     queries = std::make_unique<QueryService>(*supervisor, statistics, QueryServiceOptions{});
     const auto collection_of_call = [this] {
       std::this_thread::sleep_for(std::chrono::milliseconds(arrival_ms));
-      return backend->collection();
+      return backend->changes();
     };
-    service = std::make_unique<CollectionService>(collection_of_call, options.changes,
+    service = std::make_unique<CollectionService>(collection_of_call, source.changes,
                                                   std::chrono::seconds(20));
     server = std::make_unique<rpc::Server>(
         rpc::ServerOptions{rpc::parse_address("unix:" + folder.file("node")),
@@ -201,7 +202,7 @@ struct CollectionServiceTest : testing::Test {
   }
 
   std::filesystem::path segments() const {
-    return std::filesystem::path(options.collection) / layout::kCollectionSegmentsFolder;
+    return std::filesystem::path(source.collection.name) / layout::kCollectionSegmentsFolder;
   }
   /// No segment can be built from now on.
   void spoil_segments() const {

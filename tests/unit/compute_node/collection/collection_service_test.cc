@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "collection/segment/segment_folder.h"
 #include "compute_node/daemon/metrics.h"
 #include "tests/unit/compute_node/collection/collection_service_fixture.h"
 #include "tests/unit/file_size_limit.h"
@@ -123,7 +124,7 @@ TEST_F(CollectionServiceTest, MetricsSayWhatStatsSay) {
 }
 
 TEST_F(CollectionServiceTest, StatsAndMetricsSayHowFarAMergeIs) {
-  options.changes.merge_bytes_per_s = 1;  // it stands still
+  source.background.merge_bytes_per_s = 1;  // it stands still
   start();
   for (std::uint64_t id = 0; id < 150; id += 50) insert_ids(id, id + 50);
   ASSERT_TRUE(flush().ok());
@@ -157,11 +158,11 @@ TEST_F(CollectionServiceTest, SaysWhatIsWrong) {
     return status.error_message();
   };
   EXPECT_EQ(wrong([](auto& r) { r.set_type(wire::ELEMENT_TYPE_U8); }),
-            "type: u8 came, f32 is allowed: that of the collection");
+            "type: u8 came, f32 is allowed: that of the index");
   EXPECT_EQ(wrong([](auto& r) { r.clear_type(); }),
-            "type: none that is known came, f32 is allowed: that of the collection");
+            "type: none that is known came, f32 is allowed: that of the index");
   EXPECT_EQ(wrong([](auto& r) { r.set_dimension(8); }),
-            "dimension: 8 came, 7 is allowed: that of the collection");
+            "dimension: 8 came, 7 is allowed: that of the index");
   EXPECT_EQ(wrong([](auto& r) { r.add_ids(5); }),
             "rows: 56 bytes came, 84 is allowed: 3 ids x 7 x f32");
   EXPECT_EQ(wrong([](auto& r) { r.clear_ids(); }),
@@ -203,7 +204,7 @@ TEST_F(CollectionServiceTest, GetOfADamagedFileIsDataLoss) {
   start();
   insert_ids(0, 50);
   ASSERT_TRUE(flush().ok());
-  const auto& directory = collection().view()->segments.front().segment->directory();
+  const auto& directory = collection().view()->segments.front().segment->folder().directory();
   const auto file = directory.region_path(layout::kRecordsRegion);
   std::FILE* const records = std::fopen(file.c_str(), "r+");
   ASSERT_NE(records, nullptr);
@@ -231,7 +232,7 @@ TEST_F(CollectionServiceTest, IsUnavailableBeforeItIsOpenAndWhenItDrains) {
 /// By then the rows are in, for searches: so it is not said that nothing was done, nor that it is
 /// worth to try again.
 TEST_F(CollectionServiceTest, ALogThatHasEndedIsUnavailable) {
-  options.changes.durability = "commit";
+  source.durability = "commit";
   start();
   insert_ids(0, 10);
   const Rows more = random_rows(100, 110);

@@ -34,7 +34,10 @@ TEST(DaemonOptionsService, ReadsFlags) {
       parse({"--memory-node", "a:1", "--tier", "fabric:tcp", "--cache-bytes", "2MiB",
              "--attach-seconds", "0.5", "--queue", "7", "--max-list", "50"});
   ASSERT_TRUE(parsed.proceed);
-  EXPECT_EQ(parsed.options.cache_bytes, 2u << 20);
+  const auto& source = std::get<MemoryNodeSource>(parsed.options.source);
+  EXPECT_EQ(source.nodes, "a:1");
+  EXPECT_EQ(source.tier, "fabric:tcp");
+  EXPECT_EQ(source.cache_bytes, 2u << 20);
   EXPECT_EQ(parsed.options.attach_bound, std::chrono::milliseconds(500));
   EXPECT_EQ(parsed.options.limits.max_queries, 7u);
   EXPECT_EQ(parsed.options.limits.default_list, 50u);

@@ -33,9 +33,11 @@ struct ChangePressure : CollectionServiceTest {
 TEST_F(ChangePressure, NoRoomBeforeTheDeadlineIsSaidInTime) {
   start();
   fill_memtables();
-  expect_refused(insert(insert_request(random_rows(0, 10)), 1'500), "no_room");
+  const grpc::Status status = insert(insert_request(random_rows(0, 10)), 1'500);
+  expect_refused(status, "no_room");
   EXPECT_EQ(stats().refused_no_room(), 1u);
   EXPECT_NE(stats().failure(), "");
+  EXPECT_THAT(status.error_message(), HasSubstr(stats().failure()));
   EXPECT_GT(stats().failures(), 0u);
   rows[1'000'000];         // is there
   erase_ids({1'000'000});  // needs no room
@@ -48,12 +50,15 @@ TEST_F(ChangePressure, NoRoomBeforeTheDeadlineIsSaidInTime) {
 }
 
 TEST_F(ChangePressure, CallsBeyondTheBoundAreRefusedAtOnce) {
-  options.changes.threads = 1;
-  options.changes.calls = 1;
+  source.changes.threads = 1;
+  source.changes.calls = 1;
   start();
   fill_memtables();
   auto waiting = waiting_insert(60'000);
-  expect_refused(insert(insert_request(random_rows(0, 10))), "queue_full");
+  const grpc::Status status = insert(insert_request(random_rows(0, 10)));
+  expect_refused(status, "queue_full");
+  EXPECT_THAT(status.error_message(), HasSubstr("as many calls under way as it takes"));
+  EXPECT_THAT(status.error_message(), HasSubstr(stats().failure())) << "why they do not end";
   wire::DeleteRequest erased;
   erased.add_ids(1);
   wire::DeleteResponse response;
@@ -66,7 +71,7 @@ TEST_F(ChangePressure, CallsBeyondTheBoundAreRefusedAtOnce) {
 }
 
 TEST_F(ChangePressure, BytesBeyondTheBoundAreRefusedAtOnce) {
-  options.changes.bytes = 400;
+  source.changes.bytes = 400;
   start();
   ASSERT_TRUE(insert(insert_request(random_rows(0, 10))).ok());
   expect_refused(insert(insert_request(random_rows(0, 20))), "queue_full");
@@ -74,7 +79,7 @@ TEST_F(ChangePressure, BytesBeyondTheBoundAreRefusedAtOnce) {
 }
 
 TEST_F(ChangePressure, ACallWhoseTurnComesTooLateIsNotBegun) {
-  options.changes.threads = 1;
+  source.changes.threads = 1;
   start();
   fill_memtables();
   auto waiting = waiting_insert(60'000);
@@ -131,7 +136,7 @@ TEST_F(ChangePressure, AFlushThatComesTooLateIsOverTheDeadlineAndGoesOn) {
 }
 
 TEST_F(ChangePressure, ManyClientsAtOnceLoseNothing) {
-  options.changes.threads = 4;
+  source.changes.threads = 4;
   start();
   constexpr std::uint64_t kClients = 6;
   std::vector<std::future<int>> clients;

@@ -25,8 +25,8 @@ struct CoreFeedTest : testing::Test {
   }
 
   void end(search::SearchTask& task, double took_ms) {
-    task.started = now_ticks();
-    task.finished = task.started + us_to_ticks(took_ms * 1e3);
+    task.clock.started = now_ticks();
+    task.clock.finished = task.clock.started + us_to_ticks(took_ms * 1e3);
     feed.done(task);
   }
 };
@@ -55,7 +55,7 @@ TEST_F(CoreFeedTest, ASearchWithoutTheTimeForItIsNotBegun) {
   QueuedTask& patient = push(100, kHourMs);
   EXPECT_EQ(feed.next(), &alone) << "nothing else runs: it may try";
   EXPECT_EQ(feed.next(), &patient);
-  EXPECT_EQ(hopeless.status.code(), StatusCode::deadline_exceeded);
+  EXPECT_EQ(hopeless.answer.status.code(), StatusCode::deadline_exceeded);
   EXPECT_TRUE(hopeless.expired_waiting);
   EXPECT_EQ(feed.running(), 2u);
   EXPECT_EQ(feed.work(), 200u);
@@ -68,7 +68,7 @@ TEST_F(CoreFeedTest, WhatFailsSaysNothingAboutTheTimeOfASearch) {
   for (int i = 0; i < 20; ++i) push(100, kHourMs);
   for (int i = 0; i < 20; ++i) {
     search::SearchTask* task = feed.next();
-    task->status = {StatusCode::unavailable, "lost"};
+    task->answer.status = {StatusCode::unavailable, "lost"};
     end(*task, 1);
   }
   EXPECT_EQ(feed.rate().expected(100, now_ticks()), 0u);

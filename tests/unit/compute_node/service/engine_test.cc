@@ -41,8 +41,8 @@ struct EngineService : testing::Test {
     made->answer = [promise](Batch& done) {
       Answer answer;
       for (QueuedTask& task : done.tasks()) {
-        answer.statuses.push_back(task.status);
-        answer.nearest.push_back(task.found > 0 ? task.ids[0] : kInvalidNode);
+        answer.statuses.push_back(task.answer.status);
+        answer.nearest.push_back(task.answer.found > 0 ? task.answer.ids[0] : kInvalidNode);
       }
       promise->set_value(std::move(answer));
     };

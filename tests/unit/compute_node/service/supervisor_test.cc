@@ -55,7 +55,8 @@ struct SupervisorTest : testing::Test {
     std::promise<std::pair<Status, NodeId>> answer;
     batch->answer = [&](Batch& done) {
       const QueuedTask& task = done.tasks().front();
-      answer.set_value({task.status, task.found > 0 ? task.ids[0] : kInvalidNode});
+      answer.set_value(
+          {task.answer.status, task.answer.found > 0 ? task.answer.ids[0] : kInvalidNode});
     };
     ASSERT_TRUE(engine->submit(batch).ok());
     const auto [status, nearest] = answer.get_future().get();

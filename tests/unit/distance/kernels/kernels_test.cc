@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/stored_form.h"
 #include "distance/distance.h"
 #include "distance/reference.h"
 #include "tests/unit/distance/guarded_row.h"

@@ -162,7 +162,7 @@ TEST(CentroidsRegion, MayHaveOneCentroid) {
   std::copy(payload.begin(), payload.end(), region.begin() + kRegionHeaderBytes);
   Manifest manifest;
   manifest.dimension = 3;
-  manifest.part.emplace<ClusterPart>().geometry.clusters = 1;
+  manifest.description.emplace<ClusterDescription>().geometry.clusters = 1;
   const Centroids read = parse_centroids(region, manifest.centroids_shape(), "c.bin");
   EXPECT_EQ(read.centroids, centroid);
   EXPECT_EQ(read.degrees, std::vector<std::uint32_t>{0});

@@ -106,9 +106,10 @@ class RandomClusters {
     Manifest manifest;
     manifest.metric = Metric::l2;
     manifest.source_type = ElementType::u8;
-    auto& part = manifest.part.emplace<ClusterPart>();
-    part.geometry.kind = kind;
-    part.build = {.replicas = 5, .closure_ratio = 1.25, .balance = 1.5, .sample = 100, .seed = 7};
+    auto& description = manifest.description.emplace<ClusterDescription>();
+    description.geometry.kind = kind;
+    description.build = {
+        .replicas = 5, .closure_ratio = 1.25, .balance = 1.5, .sample = 100, .seed = 7};
     manifest.dataset = {"random", "random.u8bin", kDimension, homes_.size(),
                         fingerprint(vectors())};
     manifest.farvec_version = "0.0.0";

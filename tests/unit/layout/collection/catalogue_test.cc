@@ -125,8 +125,8 @@ TEST(Catalogue, ThatContradictsItselfIsRefused) {
   ASSERT_EQ(error_of(sealed(whole)), "");
   EXPECT_THAT(with(block, 1), HasSubstr("block 1"));
   EXPECT_THAT(with(block + 8, 3), HasSubstr("4 rows of segment 0 are out"));
-  EXPECT_THAT(with(block + 8 + 8, 0x60), HasSubstr("behind the last"));
-  EXPECT_THAT(with(block + 8 + 16, 1), HasSubstr("behind the last"));
+  EXPECT_THAT(with(block + 8 + 8, 0x60), HasSubstr("after the last"));
+  EXPECT_THAT(with(block + 8 + 16, 1), HasSubstr("after the last"));
   EXPECT_THAT(with(12, 2), HasSubstr("2 segments, and its manifest 1"));
   EXPECT_THAT(with(24, 2), HasSubstr("2 are due"));
   EXPECT_THAT(with(8, 99), HasSubstr("version 99"));

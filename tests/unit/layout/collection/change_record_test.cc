@@ -58,8 +58,8 @@ void expect_changes(const RowChanges& changes, std::uint64_t version,
   }
 }
 
-std::vector<std::byte> insert_bytes(std::uint64_t version, std::size_t count, const RowShape& shape,
-                                    std::size_t gap = 0) {
+std::vector<std::byte> insert_bytes(std::uint64_t version, std::size_t count,
+                                    const StoredShape& shape, std::size_t gap = 0) {
   const StoredRows rows(count, shape.dimension, shape.type, gap);
   return joined(RowChangeRecord::insert(version, random_ids(count), rows.view()).parts());
 }
@@ -104,7 +104,7 @@ TEST(RowChangeRecord, BorrowsRows) {
 }
 
 TEST(RowChangeRecord, IsReadAtAnyAddress) {
-  const RowShape shape{ElementType::f32, 3};
+  const StoredShape shape{ElementType::f32, 3};
   const auto bytes = insert_bytes(4, 5, shape);
   const StoredRows rows(5, 3, ElementType::f32);
   for (std::size_t shift = 0; shift < 8; ++shift) {
@@ -133,7 +133,7 @@ TEST(RowChangeRecord, HoldsAsManyChangesAsFit) {
 }
 
 /// Who is told that a record is whole gets exactly what the bytes say.
-void expect_refused_or_said(const std::vector<std::byte>& bytes, const RowShape& shape) {
+void expect_refused_or_said(const std::vector<std::byte>& bytes, const StoredShape& shape) {
   RowChanges changes;
   try {
     changes = decode_row_changes(bytes, shape, "log");
@@ -146,7 +146,7 @@ void expect_refused_or_said(const std::vector<std::byte>& bytes, const RowShape&
 
 TEST(RowChangeRecord, EveryFlippedBitIsRefusedOrSaid) {
   for (const ElementType type : kTypes) {
-    const RowShape shape{type, 3};
+    const StoredShape shape{type, 3};
     const StoredRows rows(3, 3, type);
     for (auto bytes : {insert_bytes(258, 3, shape),
                        joined(RowChangeRecord::erase(258, random_ids(3)).parts())}) {
@@ -160,7 +160,7 @@ TEST(RowChangeRecord, EveryFlippedBitIsRefusedOrSaid) {
 }
 
 TEST(RowChangeRecord, EveryOtherLengthIsRefused) {
-  const RowShape shape{ElementType::f16, 5};
+  const StoredShape shape{ElementType::f16, 5};
   const auto whole = insert_bytes(1, 4, shape);
   for (std::size_t length = 0; length < whole.size() + 20; ++length) {
     if (length == whole.size()) continue;

@@ -219,7 +219,6 @@ TEST(CollectionManifest, NamesFileAndFieldOfABadValue) {
   expect("/options/memtable_rows", (1u << 30) + 1, "memtable_rows");
   expect("/options/merge_fanout", 1, "merge_fanout");
   expect("/options/merge_fanout", 65, "merge_fanout");
-  expect("/options/layout", "slotted", "layout");
   expect("/options/layout", "padded", "layout");
   expect("/options/layout", "round", "layout");
   expect("/options/degree", 0, "degree");

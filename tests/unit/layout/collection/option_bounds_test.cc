@@ -52,6 +52,7 @@ TEST(OptionBounds, NamesWhatCannotBeAndWhatItMayBe) {
   EXPECT_THAT(said([](auto& m) { m.options.alpha = std::nan(""); }), HasSubstr("alpha: nan"));
   EXPECT_THAT(said([](auto& m) { m.options.code_bits = 9; }), HasSubstr("use 0 to 8"));
   EXPECT_THAT(said([](auto& m) { m.options.layout = LayoutKind::padded; }), HasSubstr("layout: "));
+  EXPECT_EQ(said([](auto& m) { m.options.layout = LayoutKind::slotted; }), "");
 }
 
 TEST(OptionBounds, OfClusters) {

@@ -94,7 +94,7 @@ TEST(OutFile, BitsThatContradictItAreRefused) {
   EXPECT_EQ(error_of_words({1, 33}), "");
   EXPECT_THAT(error_of_words({1, 1}), HasSubstr("has 2 rows that are out, and says 3"));
   EXPECT_THAT(error_of_words({15, 0}), HasSubstr("has 4 rows that are out, and says 3"));
-  EXPECT_THAT(error_of_words({3, 1 << 6}), HasSubstr("behind the segment's last of 70"));
+  EXPECT_THAT(error_of_words({3, 1 << 6}), HasSubstr("after the segment's last of 70"));
 }
 
 }  // namespace

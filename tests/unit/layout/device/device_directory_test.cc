@@ -157,6 +157,16 @@ std::string refusal_of(const std::function<void(DeviceDirectory&)>& change) {
   return head.refusal();
 }
 
+TEST(DeviceDirectory, ADeviceSmallerThanItsDirectoryIsRefused) {
+  for (const std::uint64_t bytes : {std::uint64_t{0}, kDeviceUnitBytes - 1}) {
+    EXPECT_THAT(refusal_of([bytes](DeviceDirectory& directory) {
+                  directory.slots = {};
+                  directory.device_bytes = bytes;
+                }),
+                HasSubstr("its directory is none that this farvec writes"));
+  }
+}
+
 TEST(DeviceDirectory, ImpossibleExtentsAreRefused) {
   const auto first = [](DeviceDirectory& d) -> DeviceIndex& { return *d.slots[0]; };
   const char* outside = "which the device does not have";

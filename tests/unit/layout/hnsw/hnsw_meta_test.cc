@@ -28,12 +28,26 @@ TEST(HnswMeta, IsReadAsItWasWritten) {
   meta.state.vertices = 5;
   meta.state.set_entry({7, 8}, 2);
   meta.state.pages_of(HnswPageKind::vertices) = 9;
+  meta.state.pages_of(HnswPageKind::partitions) = 1;
+  meta.state.insert_pages = meta.partition_map().capacity();
+  meta.parameters.most_insert_pages = kMillionPages;
   const auto found = read(meta);
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found.value().state.entry(), (HnswPlace{7, 8}));
   EXPECT_EQ(found.value().state.entry_level, 2u);
   EXPECT_EQ(found.value().state.pages[2], 9u);
+  EXPECT_EQ(found.value().state.insert_pages, 1018u);
+  EXPECT_EQ(found.value().parameters.most_insert_pages, kMillionPages);
   EXPECT_EQ(found.value().shape().dimension, 96u);
+}
+
+TEST(HnswMeta, OfVersion1HasAMapWithoutCounts) {
+  HnswMeta meta = sound_meta();
+  EXPECT_TRUE(meta.partition_map().has_counts());
+  meta.parameters.version = 1;
+  const auto found = read(meta);
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_FALSE(found.value().partition_map().has_counts());
 }
 
 TEST(HnswMeta, SaysWhatIsWrong) {
@@ -45,7 +59,33 @@ TEST(HnswMeta, SaysWhatIsWrong) {
     EXPECT_THAT(found.status().message(), HasSubstr(why));
   };
   refused([](HnswMeta& m) { m.parameters.magic = 1; }, "not the meta page");
-  refused([](HnswMeta& m) { m.parameters.version = 2; }, "another format version");
+  for (const auto change : {+[](HnswMeta& m) { m.parameters.version = 0; },
+                            +[](HnswMeta& m) { m.parameters.version = kHnswVersion + 1; }}) {
+    refused(change, "another format version");
+  }
+  constexpr const char* kTooMany = "more insert pages than there are partitions";
+  refused([](HnswMeta& m) { m.state.insert_pages = 1; }, kTooMany);
+  refused(
+      [](HnswMeta& m) {
+        m.state.pages_of(HnswPageKind::partitions) = 2;
+        m.state.insert_pages = 2 * m.partition_map().capacity() + 1;
+      },
+      kTooMany);
+  refused(
+      [](HnswMeta& m) {
+        m.parameters.version = 1;
+        m.state.pages_of(HnswPageKind::partitions) = 1;
+        m.state.insert_pages = 1;
+      },
+      kTooMany);
+  constexpr const char* kTooLarge = "more insert pages than there are pages";
+  refused([](HnswMeta& m) { m.parameters.most_insert_pages = kMillionPages + 1; }, kTooLarge);
+  refused(
+      [](HnswMeta& m) {
+        m.parameters.version = 1;
+        m.parameters.most_insert_pages = 1;
+      },
+      kTooLarge);
   refused([](HnswMeta& m) { m.parameters.page_bytes = 4096; }, "another page size");
   refused([](HnswMeta& m) { m.parameters.dimension = 0; }, "vectors that there cannot be");
   refused([](HnswMeta& m) { m.parameters.type = 4; }, "vectors that there cannot be");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -9,6 +10,8 @@
 
 namespace farvec::layout {
 namespace {
+
+constexpr std::uint32_t kOldEntryBytes = 4;  // of format version 1
 
 std::vector<PageNumber> insert_pages(std::uint32_t partitions) {
   std::vector<PageNumber> pages(partitions);
@@ -22,14 +25,18 @@ PageNumber look_up(const PartitionMapShape& shape, std::span<const PageNumber> p
   const PartitionSlot slot = shape.slot_of(partition);
   const auto tuple = encode_partition_tuple(shape, pages, slot.page);
   EXPECT_EQ(load_unaligned<PageNumber>(tuple.data() + slot.offset), pages[partition]);
-  return PartitionTuple::parse(shape, tuple, slot.page).value().insert_page(partition);
+  const PartitionEntry entry =
+      PartitionTuple::parse(shape, tuple, slot.page).value().entry(partition);
+  EXPECT_EQ(entry, PartitionEntry{.insert_page = pages[partition]});
+  return entry.insert_page;
 }
 
 TEST(PartitionMapShape, FillsPages) {
-  EXPECT_EQ(PartitionMapShape{8192}.capacity(), 2037u);
+  EXPECT_EQ(PartitionMapShape{8192}.capacity(), 1018u);
+  EXPECT_EQ((PartitionMapShape{8192, kOldEntryBytes}.capacity()), 2037u);
   for (const std::uint32_t page_bytes : {4096u, 8192u, 16384u, 32768u}) {
     const PartitionMapShape shape{page_bytes};
-    EXPECT_LE(sizeof(StorePageHeader) + 4 + sizeof(PartitionTupleHeader) + shape.capacity() * 4,
+    EXPECT_LE(sizeof(StorePageHeader) + 4 + sizeof(PartitionTupleHeader) + shape.capacity() * 8,
               page_bytes);
     EXPECT_EQ(shape.pages(0), 0u);
     EXPECT_EQ(shape.pages(1), 1u);
@@ -40,17 +47,36 @@ TEST(PartitionMapShape, FillsPages) {
 }
 
 TEST(PartitionTuple, SaysWhatWasEncoded) {
-  const PartitionMapShape shape{4096};
-  const auto pages = insert_pages(2 * shape.capacity() + 5);
-  for (const std::uint32_t p : {0u, 1u, shape.capacity() - 1, shape.capacity(),
-                                2 * shape.capacity() - 1, 2 * shape.capacity() + 4}) {
-    EXPECT_EQ(look_up(shape, pages, p), pages[p]) << p;
+  for (const std::uint32_t entry_bytes : {kOldEntryBytes, std::uint32_t{sizeof(PartitionEntry)}}) {
+    const PartitionMapShape shape{4096, entry_bytes};
+    EXPECT_EQ(shape.has_counts(), entry_bytes == 8);
+    const auto pages = insert_pages(2 * shape.capacity() + 5);
+    for (const std::uint32_t p : {0u, 1u, shape.capacity() - 1, shape.capacity(),
+                                  2 * shape.capacity() - 1, 2 * shape.capacity() + 4}) {
+      EXPECT_EQ(look_up(shape, pages, p), pages[p]) << p;
+    }
+    const auto last = encode_partition_tuple(shape, pages, 2);
+    const PartitionTuple tuple = PartitionTuple::parse(shape, last, 2).value();
+    EXPECT_EQ(tuple.count(), 5u);
+    EXPECT_EQ(tuple.partitions(), pages.size());
+    EXPECT_EQ(tuple.first(), 2 * shape.capacity());
   }
-  const auto last = encode_partition_tuple(shape, pages, 2);
-  const PartitionTuple tuple = PartitionTuple::parse(shape, last, 2).value();
-  EXPECT_EQ(tuple.count(), 5u);
-  EXPECT_EQ(tuple.partitions(), pages.size());
-  EXPECT_EQ(tuple.first(), 2 * shape.capacity());
+}
+
+TEST(PartitionTuple, HasTheCountsThatWereWrittenIntoIt) {
+  const PartitionMapShape shape{4096};
+  const auto pages = insert_pages(shape.capacity() + 9);
+  auto tuple = encode_partition_tuple(shape, pages, 1);
+  const std::uint32_t partition = shape.capacity() + 3;
+  const PartitionEntry entry{.insert_page = 77, .received = 65535, .wished = 258};
+  const auto bytes = partition_entry_bytes(shape, entry);
+  ASSERT_EQ(bytes.size(), 8u);
+  std::copy(bytes.begin(), bytes.end(), tuple.begin() + shape.slot_of(partition).offset);
+  const auto map = PartitionTuple::parse(shape, tuple, 1);
+  EXPECT_EQ(map.value().entry(partition), entry);
+  EXPECT_EQ(map.value().entry(partition - 1).insert_page, pages[partition - 1]);
+  EXPECT_EQ(map.value().entry(partition + 1).insert_page, pages[partition + 1]);
+  EXPECT_EQ(partition_entry_bytes({4096, kOldEntryBytes}, entry).size(), 4u);
 }
 
 TEST(PartitionTuple, OfOtherBytesIsRefused) {
@@ -64,7 +90,7 @@ TEST(PartitionTuple, OfOtherBytesIsRefused) {
     EXPECT_FALSE(PartitionTuple::parse(shape, std::span(good).first(bytes), 1).ok()) << bytes;
   }
   auto longer = good;
-  longer.resize(good.size() + 4);
+  longer.resize(good.size() + 8);
   EXPECT_FALSE(PartitionTuple::parse(shape, longer, 1).ok());
   for (const std::uint32_t partitions : {0u, shape.capacity(), shape.capacity() + 8, 0xffffffffu}) {
     auto changed = good;

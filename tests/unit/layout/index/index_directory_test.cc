@@ -73,9 +73,9 @@ TEST_F(IndexDirectoryTest, RoundTripsEveryLayout) {
         EXPECT_NO_THROW(codes.require_records(count, bytes));
         EXPECT_THROW(codes.require_records(count + 1, bytes), Error);
         EXPECT_THROW(codes.require_records(count, bytes + 1), Error);
-        const GraphPart& part = directory.manifest().graph();
-        EXPECT_EQ(part.edges, index.graph().edges());
-        EXPECT_EQ(directory.load_offset_table(kQuiet).total(), part.table_total());
+        const GraphDescription& description = directory.manifest().graph();
+        EXPECT_EQ(description.edges, index.graph().edges());
+        EXPECT_EQ(directory.load_offset_table(kQuiet).total(), description.table_total());
       }
     }
   }

@@ -19,7 +19,7 @@ class LostPart final : public CorePart {
       : slots_(slots), scheduler_(scheduler) {}
 
   std::uint32_t slots() const override { return slots_; }
-  Status search(std::uint32_t, SearchTask&) override {
+  Status search(std::uint32_t, const SearchRequest&, SearchAnswer&) override {
     while (!lost_) scheduler_.yield();
     return {StatusCode::unavailable, "lost"};
   }
@@ -45,7 +45,7 @@ class CrowdedPart final : public CorePart {
   static constexpr std::uint32_t kHelpers = 40;
 
   std::uint32_t slots() const override { return slots_; }
-  Status search(std::uint32_t, SearchTask&) override {
+  Status search(std::uint32_t, const SearchRequest&, SearchAnswer&) override {
     coroutines::WaitGroup helpers(scheduler_);
     for (std::uint32_t h = 0; h < kHelpers; ++h) {
       helpers.add();
@@ -125,6 +125,97 @@ TEST(CoreLoop, LosesNoTaskWhenATurnEndsBeforeTheFiberThatIsToTakeIt) {
   HesitantFeed feed(100);
   core.run(feed);
   EXPECT_EQ(feed.done_count(), 100u);
+}
+
+/// Takes every fiber that there is for its first searches, and tells how many ran at once.
+class GreedyPart final : public CorePart {
+ public:
+  GreedyPart(coroutines::Scheduler& scheduler, std::uint32_t& most)
+      : scheduler_(scheduler), most_(most) {}
+
+  std::uint32_t slots() const override { return kLoopSlots; }
+  Status search(std::uint32_t, const SearchRequest&, SearchAnswer&) override {
+    most_ = std::max(most_, ++live_);
+    coroutines::WaitGroup helpers(scheduler_);
+    bool spare = searches_++ < kGreedy;
+    while (spare) {
+      helpers.add();
+      spare = scheduler_
+                  .spawn([&] {
+                    scheduler_.yield();
+                    helpers.done();
+                  })
+                  .ok();
+      if (!spare) helpers.done();
+    }
+    const Status status = helpers.wait();
+    scheduler_.yield();
+    --live_;
+    return status;
+  }
+  bool poll() override { return false; }
+  CoreStatistics statistics() const override { return {}; }
+
+ private:
+  static constexpr std::uint32_t kGreedy = 3;
+
+  coroutines::Scheduler& scheduler_;
+  std::uint32_t& most_;
+  std::uint32_t searches_ = 0;
+  std::uint32_t live_ = 0;
+};
+
+TEST(CoreLoop, ASlotWhoseFiberAHelperHasGetsOneLater) {
+  std::uint32_t most = 0;
+  CoreLoop core({kLoopSlots, kLoopSlots}, [&](coroutines::Scheduler& scheduler) {
+    return std::make_unique<GreedyPart>(scheduler, most);
+  });
+  TaskListFeed feed(100, 5e6);
+  core.run(feed);
+  EXPECT_EQ(feed.done_count(), 100u);
+  EXPECT_EQ(feed.count_status(StatusCode::ok), 100u);
+  EXPECT_EQ(most, kLoopSlots) << "all slots have a fiber in the end";
+}
+
+/// Answers at once, and counts how often it is asked.
+class CountingPart final : public CorePart {
+ public:
+  explicit CountingPart(std::uint32_t& searches) : searches_(searches) {}
+
+  std::uint32_t slots() const override { return 1; }
+  Status search(std::uint32_t, const SearchRequest&, SearchAnswer& answer) override {
+    ++searches_;
+    answer.found = 1;
+    return {};
+  }
+  bool poll() override { return false; }
+  CoreStatistics statistics() const override { return {}; }
+
+ private:
+  std::uint32_t& searches_;
+};
+
+TEST(CoreLoop, BeginsNoSearchAfterItsDeadline) {
+  std::uint32_t searches = 0;
+  CoreLoop core({1},
+                [&](coroutines::Scheduler&) { return std::make_unique<CountingPart>(searches); });
+  TaskListFeed late(3, -1);
+  for (auto& task : late.tasks()) {
+    task.answer.found = 7;  // left from an earlier search
+    task.answer.counts.hops = 7;
+  }
+  core.run(late);
+  EXPECT_EQ(searches, 0u);
+  EXPECT_EQ(late.count_status(StatusCode::deadline_exceeded), 3u);
+  for (const auto& task : late.tasks()) {
+    EXPECT_EQ(task.answer.found, 0u);
+    EXPECT_EQ(task.answer.counts.hops, 0u);
+    EXPECT_GE(task.clock.finished, task.clock.started);
+  }
+  TaskListFeed in_time(3, 5e6);
+  core.run(in_time);
+  EXPECT_EQ(searches, 3u);
+  EXPECT_EQ(in_time.count_status(StatusCode::ok), 3u);
 }
 
 TEST(CoreLoop, CountsItsSearchesItself) {

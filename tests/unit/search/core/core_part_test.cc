@@ -67,7 +67,7 @@ TEST(CorePart, LeavesNothingOfATasksSearchBefore) {
   GraphFeed feed(small, 2);
   SearchTask& task = feed.tasks()[0];
   SearchTask& once = feed.tasks()[1];
-  once.query = task.query;
+  once.request.query = task.request.query;
   ASSERT_TRUE(scheduler
                   .spawn([&] {
                     search_now(*part, 0, once);
@@ -76,13 +76,15 @@ TEST(CorePart, LeavesNothingOfATasksSearchBefore) {
                   })
                   .ok());
   scheduler.run();
-  EXPECT_EQ(task.counts.hops, once.counts.hops);
-  EXPECT_EQ(task.counts.reads, once.counts.reads);
-  ASSERT_TRUE(scheduler.spawn([&] { search_now(*part, 0, task, -1); }).ok());
+  EXPECT_EQ(task.answer.counts.hops, once.answer.counts.hops);
+  EXPECT_EQ(task.answer.counts.reads, once.answer.counts.reads);
+  task.request.parameters =
+      SearchParameters::make(kGraphCount + 1, GraphChoice{.list = kGraphCount + 1}).value();
+  ASSERT_TRUE(scheduler.spawn([&] { search_now(*part, 0, task); }).ok());
   scheduler.run();
-  EXPECT_EQ(task.status.code(), StatusCode::deadline_exceeded);
-  EXPECT_EQ(task.found, 0u);
-  EXPECT_EQ(task.counts.hops, 0u);
+  EXPECT_EQ(task.answer.status.code(), StatusCode::invalid_argument);
+  EXPECT_EQ(task.answer.found, 0u);
+  EXPECT_EQ(task.answer.counts.hops, 0u);
 }
 
 /// It says so once, and searches of another part go on.
@@ -111,8 +113,8 @@ TEST(CorePart, ALostSourceIsItsOwnAffair) {
   ASSERT_TRUE(scheduler
                   .spawn([&] {
                     constexpr int kMost = 1000;
-                    for (int i = 0; i < kMost && lost.status.code() != StatusCode::unavailable;
-                         ++i) {
+                    for (int i = 0;
+                         i < kMost && lost.answer.status.code() != StatusCode::unavailable; ++i) {
                       search_now(*parts[0], 0, lost, 500);
                     }
                     for (int i = 0; i < 3; ++i) {
@@ -123,10 +125,10 @@ TEST(CorePart, ALostSourceIsItsOwnAffair) {
                   })
                   .ok());
   scheduler.run();
-  EXPECT_EQ(lost.status.code(), StatusCode::unavailable);
+  EXPECT_EQ(lost.answer.status.code(), StatusCode::unavailable);
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_NE(errors[0].find("do not come back"), std::string::npos) << errors[0];
-  EXPECT_TRUE(sound.status.ok()) << sound.status.message();
+  EXPECT_TRUE(sound.answer.status.ok()) << sound.answer.status.message();
 }
 
 }  // namespace

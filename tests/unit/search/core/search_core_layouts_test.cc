@@ -65,7 +65,7 @@ TEST_P(SearchCoreLayouts, ASmallCacheUnderAFullEndpointChangesNoAnswer) {
   GraphFeed feed(index, 300);
   GraphFeed expected(index, 300);
   for (GraphFeed* each : {&feed, &expected}) {
-    for (auto& task : each->tasks()) task.parameters = graph_of_width(8);
+    for (auto& task : each->tasks()) task.request.parameters = graph_of_width(8);
   }
   make_core(index.index(), index.region(), graph_core_options(1))->run(expected);
   SearchCoreOptions options = graph_core_options(32);
@@ -75,11 +75,12 @@ TEST_P(SearchCoreLayouts, ASmallCacheUnderAFullEndpointChangesNoAnswer) {
   EXPECT_GT(core->statistics().stalls, 0u);
   std::uint64_t hits = 0;
   for (std::size_t i = 0; i < feed.tasks().size(); ++i) {
-    ASSERT_TRUE(feed.tasks()[i].status.ok()) << feed.tasks()[i].status.message();
+    ASSERT_TRUE(feed.tasks()[i].answer.status.ok()) << feed.tasks()[i].answer.status.message();
     // Cached records are visited first, so that estimates may come in another order and number.
-    EXPECT_TRUE(std::equal(feed.tasks()[i].id_room, feed.tasks()[i].id_room + feed.tasks()[i].found,
+    EXPECT_TRUE(std::equal(feed.tasks()[i].id_room,
+                           feed.tasks()[i].id_room + feed.tasks()[i].answer.found,
                            expected.tasks()[i].id_room));
-    hits += feed.tasks()[i].counts.cache_hits;
+    hits += feed.tasks()[i].answer.counts.cache_hits;
   }
   EXPECT_GT(hits, 0u);
 }
@@ -91,17 +92,18 @@ TEST_P(SearchCoreLayouts, CountsAddUp) {
   const std::size_t entries = graph.neighbor_codes() != nullptr ? graph.entries().size() : 0;
   const std::uint32_t record_bytes = graph.locator().geometry().max_record_bytes();
   GraphFeed feed(small, 20);
-  for (auto& task : feed.tasks()) task.parameters = graph_of_width(4);
+  for (auto& task : feed.tasks()) task.request.parameters = graph_of_width(4);
   SearchCoreOptions options = graph_core_options(2);
   options.cache_bytes = 100 << 10;
   const auto core = make_core(small.index(), small.endpoint(), options);
   core->run(feed);
   std::uint64_t hits = 0;
   for (const auto& task : feed.tasks()) {
-    EXPECT_EQ(task.counts.reads + task.counts.cache_hits + entries, task.counts.distances);
-    EXPECT_LE(task.counts.hops, task.counts.distances);
-    EXPECT_LE(task.counts.bytes, task.counts.reads * record_bytes);
-    hits += task.counts.cache_hits;
+    EXPECT_EQ(task.answer.counts.reads + task.answer.counts.cache_hits + entries,
+              task.answer.counts.distances);
+    EXPECT_LE(task.answer.counts.hops, task.answer.counts.distances);
+    EXPECT_LE(task.answer.counts.bytes, task.answer.counts.reads * record_bytes);
+    hits += task.answer.counts.cache_hits;
   }
   EXPECT_GT(hits, 0u);
   EXPECT_EQ(core->statistics().in_flight_reads, 0u);
@@ -117,7 +119,7 @@ TEST_P(SearchCoreLayouts, FlippedBitIsCaughtByTheRecordChecksum) {
   GraphFeed feed = run_faulty(small, faults);
   EXPECT_GT(feed.count_status(StatusCode::data_loss), 0u);
   for (std::size_t i = 0; i < 40; ++i) {
-    if (!feed.tasks()[i].status.ok()) continue;
+    if (!feed.tasks()[i].answer.status.ok()) continue;
     expect_same_search(feed.tasks()[i], reference.tasks()[i]);
   }
 }
@@ -149,7 +151,8 @@ TEST_P(SearchCoreLayouts, SearchesTakeNoMoreThanIsPlanned) {
   const SearchShape shape{.slots = 4, .list = 400};
   GraphFeed feed(small, 20);
   for (auto& task : feed.tasks()) {
-    task.parameters = SearchParameters::make(10, GraphChoice{.list = 400, .width = 1}).value();
+    task.request.parameters =
+        SearchParameters::make(10, GraphChoice{.list = 400, .width = 1}).value();
   }
   SearchCoreOptions options = graph_core_options(shape.slots);
   options.max_list = shape.list;
@@ -182,14 +185,17 @@ TEST(SearchCoreInline, AShortListFindsAllThatAreWanted) {
   const SmallGraph small(indexing::GraphRecipe{layout::LayoutKind::inlined, 1, false});
   GraphFeed feed(small, kGraphCount);
   for (auto& task : feed.tasks()) {
-    task.parameters = SearchParameters::make(10, GraphChoice{.list = 10, .width = 1}).value();
+    task.request.parameters =
+        SearchParameters::make(10, GraphChoice{.list = 10, .width = 1}).value();
   }
   make_core(small.index(), small.region(), graph_core_options(4))->run(feed);
   for (std::size_t i = 0; i < kGraphCount; ++i) {
     const GraphFeed::Task& task = feed.tasks()[i];
-    ASSERT_TRUE(task.status.ok());
-    EXPECT_EQ(task.found, 10u) << i;
-    EXPECT_EQ(std::set<NodeId>(task.ids, task.ids + task.found).size(), task.found) << i;
+    ASSERT_TRUE(task.answer.status.ok());
+    EXPECT_EQ(task.answer.found, 10u) << i;
+    EXPECT_EQ(std::set<NodeId>(task.answer.ids, task.answer.ids + task.answer.found).size(),
+              task.answer.found)
+        << i;
   }
 }
 

@@ -65,8 +65,8 @@ class GraphRowsOut : public testing::TestWithParam<layout::LayoutKind> {
                  std::size_t count = 20) const {
     GraphFeed made(small_, count);
     for (auto& task : made.tasks()) {
-      task.parameters = SearchParameters::make(k, GraphChoice{.list = list}).value();
-      task.out = out;
+      task.request.parameters = SearchParameters::make(k, GraphChoice{.list = list}).value();
+      task.request.out = out;
     }
     return made;
   }
@@ -96,8 +96,8 @@ class GraphRowsOut : public testing::TestWithParam<layout::LayoutKind> {
   double recall(GraphFeed& searches, const RowSet& out) const {
     std::size_t found = 0;
     for (const auto& task : searches.tasks()) {
-      const auto truth = nearest(task.query, out, 10);
-      for (std::uint32_t i = 0; i < task.found; ++i) {
+      const auto truth = nearest(task.request.query, out, 10);
+      for (std::uint32_t i = 0; i < task.answer.found; ++i) {
         found += task.distance_room[i] <= truth.back().distance ? 1 : 0;
       }
     }
@@ -105,9 +105,9 @@ class GraphRowsOut : public testing::TestWithParam<layout::LayoutKind> {
   }
   static void expect_found(const GraphFeed::Task& task,
                            const std::vector<graph::Neighbor>& expected) {
-    ASSERT_TRUE(task.status.ok()) << task.status.message();
-    ASSERT_EQ(task.found, expected.size());
-    for (std::uint32_t i = 0; i < task.found; ++i) {
+    ASSERT_TRUE(task.answer.status.ok()) << task.answer.status.message();
+    ASSERT_EQ(task.answer.found, expected.size());
+    for (std::uint32_t i = 0; i < task.answer.found; ++i) {
       EXPECT_EQ(task.id_room[i], expected[i].id) << i;
       EXPECT_EQ(task.distance_room[i], expected[i].distance) << i;
     }
@@ -130,22 +130,23 @@ TEST_P(GraphRowsOut, AnIndexWithoutThemFindsNoMore) {
     for (const std::uint32_t list : {20u, 60u}) {
       GraphFeed alone(small_, kMany);
       for (std::size_t i = 0; i < alone.tasks().size(); ++i) {
-        alone.tasks()[i].query = small_.query(i);
-        alone.tasks()[i].parameters = SearchParameters::make(10, GraphChoice{.list = list}).value();
+        alone.tasks()[i].request.query = small_.query(i);
+        alone.tasks()[i].request.parameters =
+            SearchParameters::make(10, GraphChoice{.list = list}).value();
       }
       make_core(live.index(), live.region(), graph_core_options(3))->run(alone);
       const double expected = recall(alone, out);
       std::uint64_t hops = 0;
       for (const MakeCore& make : makers()) {
         GraphFeed searches = feed(10, list, &out, kMany);
-        for (auto& task : searches.tasks()) task.count_lines = hops > 0;
+        for (auto& task : searches.tasks()) task.request.count_lines = hops > 0;
         make(graph_core_options(3))->run(searches);
         EXPECT_GE(recall(searches, out), expected - 0.01) << out.count() << " at list " << list;
         std::uint64_t all_hops = 0;
         for (const auto& task : searches.tasks()) {
-          EXPECT_EQ(task.found, 10u);
-          EXPECT_LE(task.counts.hops, kGraphCount);
-          all_hops += task.counts.hops;
+          EXPECT_EQ(task.answer.found, 10u);
+          EXPECT_LE(task.answer.counts.hops, kGraphCount);
+          all_hops += task.answer.counts.hops;
         }
         EXPECT_TRUE(hops == 0 || all_hops == hops) << "on every core alike";
         hops = all_hops;
@@ -164,7 +165,8 @@ TEST_P(GraphRowsOut, AListOfAllVerticesFindsTheNearestOfTheOthers) {
   for (const MakeCore& make : makers()) {
     GraphFeed searches = feed(40, kGraphCount, &half);
     make(options)->run(searches);
-    for (const auto& task : searches.tasks()) expect_found(task, nearest(task.query, half, 40));
+    for (const auto& task : searches.tasks())
+      expect_found(task, nearest(task.request.query, half, 40));
   }
 }
 
@@ -176,7 +178,8 @@ TEST_P(GraphRowsOut, AreNoneOfTheResultsWhenAllAreOut) {
     make(graph_core_options(2))->run(searches);
     for (const auto& task : searches.tasks()) {
       expect_found(task, {});
-      EXPECT_EQ(task.counts.reads + task.counts.cache_hits, 0u) << "nothing to look for";
+      EXPECT_EQ(task.answer.counts.reads + task.answer.counts.cache_hits, 0u)
+          << "nothing to look for";
     }
   }
 }
@@ -189,7 +192,8 @@ TEST_P(GraphRowsOut, AShortListFindsAllThatIsLeft) {
   for (const MakeCore& make : makers()) {
     GraphFeed searches = feed(10, 10, &most);
     make(options)->run(searches);
-    for (const auto& task : searches.tasks()) expect_found(task, nearest(task.query, most, 10));
+    for (const auto& task : searches.tasks())
+      expect_found(task, nearest(task.request.query, most, 10));
   }
 }
 
@@ -235,13 +239,14 @@ TEST_P(ClusterRowsOut, TheNearestOfTheOtherMembersAreFound) {
   for (const bool dedup : {true, false}) {
     for (const MakeCore& make : makers()) {
       Feed searches(small_clusters(), 40, {.clusters = 6, .dedup = dedup});
-      for (auto& task : searches.tasks()) task.out = &half;
+      for (auto& task : searches.tasks()) task.request.out = &half;
       make()->run(searches);
       for (auto& task : searches.tasks()) {
-        EXPECT_GE(task.counts.clusters, 9u);
-        EXPECT_LE(task.counts.clusters, 15u);
-        const auto clusters = static_cast<std::uint32_t>(task.counts.clusters);
-        task.parameters = SearchParameters::make(10, ProbeChoice{.clusters = clusters}).value();
+        EXPECT_GE(task.answer.counts.clusters, 9u);
+        EXPECT_LE(task.answer.counts.clusters, 15u);
+        const auto clusters = static_cast<std::uint32_t>(task.answer.counts.clusters);
+        task.request.parameters =
+            SearchParameters::make(10, ProbeChoice{.clusters = clusters}).value();
         expect_answer(task, nearest_members(small_clusters(), task));
       }
     }
@@ -252,10 +257,10 @@ TEST_P(ClusterRowsOut, TheNearestOfTheOtherMembersAreFound) {
 TEST_P(ClusterRowsOut, ThatLieTogetherHideNothing) {
   ProbeChoice all{.clusters = kClusters};
   Feed near(small_clusters(), 1, all);
-  near.tasks()[0].parameters = SearchParameters::make(10, all).value();
+  near.tasks()[0].request.parameters = SearchParameters::make(10, all).value();
   std::vector<NodeId> rows;
   cluster::CentroidScratch scratch;
-  index().clusters()->centroids().search(near.tasks()[0].query, 20, scratch);
+  index().clusters()->centroids().search(near.tasks()[0].request.query, 20, scratch);
   for (const auto& found : scratch.found) {
     for (NodeId row = 0; row < kCount; ++row) {
       const auto own = small_clusters().membership().of(row);
@@ -266,14 +271,15 @@ TEST_P(ClusterRowsOut, ThatLieTogetherHideNothing) {
   for (const std::uint32_t clusters : {1u, 4u}) {
     for (const MakeCore& make : makers()) {
       Feed searches(small_clusters(), 40, {.clusters = clusters});
-      for (auto& task : searches.tasks()) task.out = &out;
+      for (auto& task : searches.tasks()) task.request.out = &out;
       make()->run(searches);
-      EXPECT_GT(searches.tasks()[0].counts.clusters, 20u);
+      EXPECT_GT(searches.tasks()[0].answer.counts.clusters, 20u);
       for (auto& task : searches.tasks()) {
-        EXPECT_LE(task.counts.clusters, kClusters);
-        const auto probed = static_cast<std::uint32_t>(task.counts.clusters);
-        task.parameters = SearchParameters::make(10, ProbeChoice{.clusters = probed}).value();
-        ASSERT_EQ(task.found, 10u);
+        EXPECT_LE(task.answer.counts.clusters, kClusters);
+        const auto probed = static_cast<std::uint32_t>(task.answer.counts.clusters);
+        task.request.parameters =
+            SearchParameters::make(10, ProbeChoice{.clusters = probed}).value();
+        ASSERT_EQ(task.answer.found, 10u);
         expect_answer(task, nearest_members(small_clusters(), task));
       }
     }
@@ -286,12 +292,13 @@ TEST_P(ClusterRowsOut, AsManyAreFoundAsThereAre) {
     for (const MakeCore& make : makers()) {
       Feed searches(small_clusters(), 40, {.clusters = 1, .list = 1});
       for (auto& task : searches.tasks()) {
-        task.out = &out;
-        task.parameters = SearchParameters::make(10, ProbeChoice{.clusters = 1, .list = 1}).value();
+        task.request.out = &out;
+        task.request.parameters =
+            SearchParameters::make(10, ProbeChoice{.clusters = 1, .list = 1}).value();
       }
       make()->run(searches);
       for (const auto& task : searches.tasks()) {
-        EXPECT_EQ(task.found, std::min<std::uint64_t>(10, kCount - out.count()));
+        EXPECT_EQ(task.answer.found, std::min<std::uint64_t>(10, kCount - out.count()));
       }
     }
   }
@@ -301,11 +308,11 @@ TEST_P(ClusterRowsOut, NoneIsFoundWhenAllAreOut) {
   const RowSet all = some_rows(kCount, 2);
   for (const MakeCore& make : makers()) {
     Feed searches(small_clusters(), 10, {.clusters = 3});
-    for (auto& task : searches.tasks()) task.out = &all;
+    for (auto& task : searches.tasks()) task.request.out = &all;
     make()->run(searches);
     for (const auto& task : searches.tasks()) {
       expect_answer(task, {});
-      EXPECT_EQ(task.counts.clusters, 3u) << "nothing to look farther for";
+      EXPECT_EQ(task.answer.counts.clusters, 3u) << "nothing to look farther for";
     }
   }
 }
@@ -314,14 +321,15 @@ TEST_P(ClusterRowsOut, MoreClustersAreProbedForWhatIsLeft) {
   const RowSet most = some_rows(kCount, 2, kFew);
   for (const MakeCore& make : makers()) {
     Feed searches(small_clusters(), 10, {.clusters = 1});
-    for (auto& task : searches.tasks()) task.out = &most;
+    for (auto& task : searches.tasks()) task.request.out = &most;
     make()->run(searches);
     for (auto& task : searches.tasks()) {
-      EXPECT_LE(task.counts.clusters, kClusters);
+      EXPECT_LE(task.answer.counts.clusters, kClusters);
       // All that are left lie in some cluster.
-      task.parameters = SearchParameters::make(10, ProbeChoice{.clusters = kClusters}).value();
+      task.request.parameters =
+          SearchParameters::make(10, ProbeChoice{.clusters = kClusters}).value();
       expect_answer(task, nearest_members(small_clusters(), task));
-      EXPECT_EQ(task.found, kFew.size());
+      EXPECT_EQ(task.answer.found, kFew.size());
     }
   }
 }

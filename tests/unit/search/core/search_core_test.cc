@@ -29,9 +29,10 @@ TEST(SearchCore, RefusesTasksThatDoNotFit) {
   const SmallGraph small;
   GraphFeed feed(small, 3);
   const GraphChoice longest{.list = 5000};
-  feed.tasks()[0].parameters = SearchParameters::make(kGraphCount + 1, longest).value();
-  feed.tasks()[1].parameters = SearchParameters::make(10, longest).value();
-  feed.tasks()[2].parameters = SearchParameters::make(10, ProbeChoice{.clusters = 3}).value();
+  feed.tasks()[0].request.parameters = SearchParameters::make(kGraphCount + 1, longest).value();
+  feed.tasks()[1].request.parameters = SearchParameters::make(10, longest).value();
+  feed.tasks()[2].request.parameters =
+      SearchParameters::make(10, ProbeChoice{.clusters = 3}).value();
   make_core(small.index(), small.region(), graph_core_options(2))->run(feed);
   EXPECT_EQ(feed.count_status(StatusCode::invalid_argument), 3u);
 }
@@ -129,8 +130,8 @@ TEST(SearchCoreFaults, APartialSearchScoresOnlyWhatCame) {
     script.absent = [](std::size_t post) { return post % 41 == 40; };
     GraphFeed feed(small, 200);
     for (auto& task : feed.tasks()) {
-      task.partial = true;
-      task.parameters = graph_of_width(16);
+      task.request.partial = true;
+      task.request.parameters = graph_of_width(16);
     }
     const auto core = make_core(
         small.index(), std::make_unique<ScriptedEndpoint>(small.endpoint(max_outstanding), script),
@@ -138,12 +139,12 @@ TEST(SearchCoreFaults, APartialSearchScoresOnlyWhatCame) {
     core->run(feed);
     std::uint64_t lost = 0;
     for (const auto& task : feed.tasks()) {
-      lost += task.counts.lost;
-      ASSERT_TRUE(task.status.ok() || task.status.code() == StatusCode::unavailable)
-          << task.status.message();
-      for (std::uint32_t i = 0; i < task.found; ++i) {
+      lost += task.answer.counts.lost;
+      ASSERT_TRUE(task.answer.status.ok() || task.answer.status.code() == StatusCode::unavailable)
+          << task.answer.status.message();
+      for (std::uint32_t i = 0; i < task.answer.found; ++i) {
         ASSERT_EQ(task.distance_room[i],
-                  distance(task.query, small.query(task.id_room[i]), kGraphDimension));
+                  distance(task.request.query, small.query(task.id_room[i]), kGraphDimension));
       }
     }
     EXPECT_EQ(lost > 0, max_outstanding == 8) << "only pieces of a hop are lost";

@@ -52,6 +52,35 @@ class PlacesTest : public testing::Test {
   ReadLane& lane_ = dispatcher_.lane(0);
 };
 
+TEST(Troubles, AddUpUntilTheyAreForgotten) {
+  constexpr Trouble kAll[] = {Trouble::gave_up, Trouble::beyond,    Trouble::refused,
+                              Trouble::failed,  Trouble::cut_short, Trouble::lost};
+  Troubles troubles(kAll[0]);
+  for (std::size_t i = 0; i < std::size(kAll); ++i) {
+    troubles.add(kAll[i]);
+    EXPECT_TRUE(troubles.any());
+    for (std::size_t j = 0; j < std::size(kAll); ++j) EXPECT_EQ(troubles.has(kAll[j]), j <= i);
+  }
+  troubles.clear();
+  EXPECT_FALSE(troubles.any());
+  for (const Trouble one : kAll) EXPECT_FALSE(troubles.has(one));
+}
+
+/// What a round could not read is said once: the next round knows nothing of it.
+TEST_F(PlacesTest, ATroubledRoundLeavesNothingToTheNextOne) {
+  run_in_fiber(scheduler_, dispatcher_, [this] {
+    for (const StatusCode code : {StatusCode::unavailable, StatusCode::data_loss}) {
+      begin(4, 0);
+      script_.ends = code;
+      ASSERT_TRUE(lane_.hold(coroutines::kNoDeadline).ok());
+      EXPECT_EQ(lane_.wait(coroutines::kNoDeadline, false).code(), code);
+      for (std::uint32_t i = 0; i < 4; ++i) EXPECT_TRUE(lane_.bytes(i).empty());
+      script_.ends = StatusCode::ok;
+      expect_round(4, 8);
+    }
+  });
+}
+
 /// Also when the buffer is another one, and of reads that are added later.
 TEST_F(PlacesTest, AreThoseOfTheNumbers) {
   run_in_fiber(scheduler_, dispatcher_, [this] {

@@ -49,9 +49,10 @@ TEST_P(ClusterSearch, EveryTierFindsTheNearestMembersOfTheProbedClusters) {
       EXPECT_EQ(feed.done_count(), 40u);
       for (const auto& task : feed.tasks()) {
         expect_answer(task, nearest_members(small, task));
-        EXPECT_EQ(task.counts.clusters, 6u);
-        EXPECT_EQ(task.counts.reads,
-                  task.counts.group_reads + task.counts.list_reads + task.counts.stray_reads);
+        EXPECT_EQ(task.answer.counts.clusters, 6u);
+        EXPECT_EQ(task.answer.counts.reads, task.answer.counts.group_reads +
+                                                task.answer.counts.list_reads +
+                                                task.answer.counts.stray_reads);
       }
       EXPECT_EQ(core->statistics().in_flight_reads, 0u);
     }
@@ -63,13 +64,13 @@ TEST_P(ClusterSearch, ProbesMoreClustersForTheSakeOfK) {
   Feed feed(small, 20, {.clusters = 1});
   // One cluster may have fewer than 40 members. Every answer must have 40 all the same.
   for (auto& task : feed.tasks()) {
-    task.parameters = SearchParameters::make(40, ProbeChoice{.clusters = 1}).value();
+    task.request.parameters = SearchParameters::make(40, ProbeChoice{.clusters = 1}).value();
   }
   make_core(small.index(GetParam()), small.endpoint(GetParam()), with_slots(2, 0))->run(feed);
   for (const auto& task : feed.tasks()) {
-    ASSERT_TRUE(task.status.ok());
-    EXPECT_EQ(task.found, 40u);
-    std::set<NodeId> ids(task.id_room, task.id_room + task.found);
+    ASSERT_TRUE(task.answer.status.ok());
+    EXPECT_EQ(task.answer.found, 40u);
+    std::set<NodeId> ids(task.id_room, task.id_room + task.answer.found);
     EXPECT_EQ(ids.size(), 40u) << "nobody twice";
   }
 }
@@ -82,9 +83,9 @@ TEST_P(ClusterSearch, LeavesOutFarClusters) {
     make_core(small.index(GetParam()), small.region(GetParam()), with_slots(2))->run(*feed);
   }
   for (std::size_t i = 0; i < 20; ++i) {
-    EXPECT_EQ(all.tasks()[i].counts.clusters, 20u);
-    EXPECT_LT(few.tasks()[i].counts.clusters, 20u);
-    EXPECT_EQ(few.tasks()[i].found, 10u);
+    EXPECT_EQ(all.tasks()[i].answer.counts.clusters, 20u);
+    EXPECT_LT(few.tasks()[i].answer.counts.clusters, 20u);
+    EXPECT_EQ(few.tasks()[i].answer.found, 10u);
   }
 }
 
@@ -97,7 +98,7 @@ ProbeChoice probing(std::uint32_t clusters) {
 Feed run_faulty(const SmallClusters& small, ClusterLayoutKind kind, transport::FaultOptions faults,
                 bool partial = false) {
   Feed feed(small, 40, probing(6));
-  for (auto& task : feed.tasks()) task.partial = partial;
+  for (auto& task : feed.tasks()) task.request.partial = partial;
   const auto core = make_core(
       small.index(kind), std::make_unique<transport::FaultyEndpoint>(small.endpoint(kind), faults),
       with_slots(4, 0));
@@ -134,8 +135,9 @@ TEST_P(ClusterSearch, ADeadPeerEndsEverySearchAsUnavailable) {
 
 void expect_distances_of_ids(const SmallClusters& small, const Feed::Task& task) {
   const auto distance = distance::pair_kernel(Metric::l2, ElementType::u8, kDimension);
-  for (std::uint32_t i = 0; i < task.found; ++i) {
-    ASSERT_EQ(task.distance_room[i], distance(task.query, small.row(task.id_room[i]), kDimension));
+  for (std::uint32_t i = 0; i < task.answer.found; ++i) {
+    ASSERT_EQ(task.distance_room[i],
+              distance(task.request.query, small.row(task.id_room[i]), kDimension));
   }
 }
 
@@ -145,7 +147,7 @@ TEST_P(ClusterSearch, APartialSearchDoesWithoutAPeerThatDied) {
   Feed feed = run_faulty(small_clusters(), GetParam(), faults, true);
   std::uint64_t lost = 0;
   for (const auto& task : feed.tasks()) {
-    lost += task.counts.lost;
+    lost += task.answer.counts.lost;
     expect_distances_of_ids(small_clusters(), task);
   }
   EXPECT_GT(lost, 0u);
@@ -158,7 +160,7 @@ TEST_P(ClusterSearch, APartialSearchScoresOnlyWhatCame) {
   for (const bool by_reference : {false, true}) {
     for (const bool dedup : {true, false}) {
       Feed feed(small, 200, {.clusters = 20, .dedup = dedup});
-      for (auto& task : feed.tasks()) task.partial = true;
+      for (auto& task : feed.tasks()) task.request.partial = true;
       Script script;
       script.absent = [](std::size_t post) { return post % 41 == 40; };
       auto below = small.endpoint(GetParam(), {.max_outstanding = 8, .by_reference = by_reference});
@@ -168,12 +170,12 @@ TEST_P(ClusterSearch, APartialSearchScoresOnlyWhatCame) {
       core->run(feed);
       std::uint64_t lost = 0;
       for (const auto& task : feed.tasks()) {
-        lost += task.counts.lost;
-        ASSERT_TRUE(task.status.ok() || task.status.code() == StatusCode::unavailable)
-            << task.status.message();
+        lost += task.answer.counts.lost;
+        ASSERT_TRUE(task.answer.status.ok() || task.answer.status.code() == StatusCode::unavailable)
+            << task.answer.status.message();
         expect_distances_of_ids(small, task);
-        std::set<NodeId> ids(task.id_room, task.id_room + task.found);
-        ASSERT_EQ(ids.size(), task.found) << "nobody twice";
+        std::set<NodeId> ids(task.id_room, task.id_room + task.answer.found);
+        ASSERT_EQ(ids.size(), task.answer.found) << "nobody twice";
       }
       EXPECT_GT(lost, 0u);
     }
@@ -187,7 +189,7 @@ TEST_P(ClusterSearch, AFlippedBitIsCaughtByTheRecordChecksum) {
   Feed feed = run_faulty(small, GetParam(), faults);
   EXPECT_GT(feed.count_status(StatusCode::data_loss), 0u);
   for (const auto& task : feed.tasks()) {
-    if (task.status.ok()) expect_answer(task, nearest_members(small, task));
+    if (task.answer.status.ok()) expect_answer(task, nearest_members(small, task));
   }
 }
 
@@ -231,9 +233,9 @@ TEST_P(ClusterSearch, RefusesClustersThatOneReadCannotBring) {
 TEST_P(ClusterSearch, RefusesTasksThatDoNotFit) {
   const SmallClusters& small = small_clusters();
   Feed feed(small, 3, probing(3));
-  feed.tasks()[0].parameters = SearchParameters::make(kCount + 1, probing(3)).value();
-  feed.tasks()[1].parameters = SearchParameters::make(10, probing(5000)).value();
-  feed.tasks()[2].parameters = SearchParameters::make(10, GraphChoice{.list = 30}).value();
+  feed.tasks()[0].request.parameters = SearchParameters::make(kCount + 1, probing(3)).value();
+  feed.tasks()[1].request.parameters = SearchParameters::make(10, probing(5000)).value();
+  feed.tasks()[2].request.parameters = SearchParameters::make(10, GraphChoice{.list = 30}).value();
   make_core(small.index(GetParam()), small.region(GetParam()), with_slots(2))->run(feed);
   EXPECT_EQ(feed.count_status(StatusCode::invalid_argument), 3u);
 }
@@ -255,10 +257,10 @@ TEST(ClusterSearchCounts, DedupReadsEveryVectorOnce) {
               with_slots(2))
         ->run(feed);
     for (const auto& task : feed.tasks()) {
-      (dedup ? with : without) += task.counts.stray_reads;
-      EXPECT_EQ(task.counts.group_reads, 8u);
+      (dedup ? with : without) += task.answer.counts.stray_reads;
+      EXPECT_EQ(task.answer.counts.group_reads, 8u);
       if (dedup) {
-        EXPECT_GE(task.counts.distances, task.counts.stray_reads);
+        EXPECT_GE(task.answer.counts.distances, task.answer.counts.stray_reads);
       }
     }
   }

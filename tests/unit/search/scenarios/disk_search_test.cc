@@ -50,8 +50,8 @@ TEST_P(DiskSearch, FindsTheNearestMembersInAsMuchMemoryAsPlanned) {
       std::uint64_t bytes = 0;
       for (const auto& task : feed.tasks()) {
         expect_answer(task, nearest_members(small_clusters(), task));
-        reads += task.counts.reads;
-        bytes += task.counts.bytes;
+        reads += task.answer.counts.reads;
+        bytes += task.answer.counts.bytes;
       }
       const CoreStatistics statistics = one->statistics();
       EXPECT_EQ(statistics.device_reads, reads);

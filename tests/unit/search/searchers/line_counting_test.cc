@@ -42,15 +42,16 @@ QueryCounts counts_of(const SmallGraph& small, SearchCore& core, bool count_line
   TaskListFeed feed(kSearches, 5e6);
   for (std::size_t i = 0; i < kSearches; ++i) {
     auto& task = feed.tasks()[i];
-    task.query = small.query(i);
-    task.parameters = SearchParameters::make(10, GraphChoice{.list = 30, .width = 2}).value();
-    task.count_lines = count_lines;
+    task.request.query = small.query(i);
+    task.request.parameters =
+        SearchParameters::make(10, GraphChoice{.list = 30, .width = 2}).value();
+    task.request.count_lines = count_lines;
   }
   core.run(feed);
   QueryCounts sum;
   for (const auto& task : feed.tasks()) {
-    EXPECT_TRUE(task.status.ok());
-    sum += task.counts;
+    EXPECT_TRUE(task.answer.status.ok());
+    sum += task.answer.counts;
   }
   return sum;
 }

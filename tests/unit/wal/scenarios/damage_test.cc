@@ -11,7 +11,7 @@
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/wal/log_fixture.h"
 #include "tests/unit/wal/simulated_disk.h"
-#include "wal/segment_list.h"
+#include "wal/log_segment_list.h"
 #include "wal/segment_log.h"
 
 namespace farvec::wal {
@@ -50,7 +50,7 @@ class DamageTest : public ::testing::Test {
   }
 
   std::string segment(std::uint64_t number) const {
-    return (path_ / segment_name(number)).string();
+    return (path_ / log_segment_name(number)).string();
   }
 
   static void change(const std::string& path, std::uint64_t offset, const std::string& bytes) {
@@ -167,7 +167,7 @@ TEST_F(DamageTest, ForeignAndRenamedSegmentsAreNamed) {
   write(20, 10, true);
   fs::rename(path_, folder_.path() / "other");
   write(20, 10, true);
-  fs::copy_file(folder_.path() / "other" / segment_name(1), segment(1),
+  fs::copy_file(folder_.path() / "other" / log_segment_name(1), segment(1),
                 fs::copy_options::overwrite_existing);
   EXPECT_THAT(refusal(), AllOf(HasSubstr(segment(1)), HasSubstr("another log")));
   fs::rename(segment(1), segment(2));

@@ -10,7 +10,7 @@
 #include "layout/log/log_segment.h"
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/wal/log_fixture.h"
-#include "wal/segment_list.h"
+#include "wal/log_segment_list.h"
 
 namespace farvec::wal {
 namespace {
@@ -143,7 +143,7 @@ TEST_F(GrowingLog, AnIdleReaderDoesNotListTheFolder) {
   LogReader reader(path(), log_->end(), LogTail::growing);
   write(3, 200);
   read(reader);
-  const std::filesystem::path strange = path() / segment_name(1000);
+  const std::filesystem::path strange = path() / log_segment_name(1000);
   std::ofstream(strange) << "no segment";
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(reader.next().has_value());
   std::filesystem::remove(strange);

@@ -6,7 +6,7 @@
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/wal/log_fixture.h"
 #include "tests/unit/wal/simulated_disk.h"
-#include "wal/segment_list.h"
+#include "wal/log_segment_list.h"
 #include "wal/segment_log.h"
 
 namespace farvec::wal {
@@ -48,7 +48,7 @@ class Lives {
 
  private:
   void run() {
-    const bool there = !list_segments(disk_.path()).empty();
+    const bool there = !list_log_segments(disk_.path()).empty();
     const auto log =
         there ? open_log(options(), disk_.folder()) : create_log(options(), disk_.folder());
     ASSERT_TRUE(sent_.empty() || log->end() >= sent_.back().end);
@@ -91,7 +91,7 @@ class Lives {
   }
 
   void check() {
-    if (list_segments(disk_.path()).empty()) {
+    if (list_log_segments(disk_.path()).empty()) {
       ASSERT_EQ(acknowledged_, 0u);
       sent_.clear();
       return;

@@ -158,6 +158,23 @@ TEST_F(HnswVacuumTest, ManyRoundsWhenFewAreTakenAtOnce) {
   expect_sound(*hnsw, 200);
 }
 
+/// In a graph of two edges to a vertex many a vertex loses the last one that leads to it.
+TEST_F(HnswVacuumTest, LeadsToVerticesAgainThatEveryListHasDropped) {
+  const auto hnsw = make_paged(store_options(folder_), small_config(12, 2), rows_, 100);
+  run_on_pages(hnsw->store(), [&](PageFetcher& fetcher) {
+    HnswWriter writer(*hnsw, fetcher);
+    for (NodeId id = 100; id < 2000; ++id) insert_row(writer, rows_, id);
+  });
+  const std::uint64_t lost = check_hnsw(*hnsw).lost;
+  EXPECT_GT(lost, 50u);
+  run_on_pages(hnsw->store(), [&](PageFetcher& fetcher) {
+    EXPECT_EQ(run_vacuum(*hnsw, fetcher).relinked, lost);
+    EXPECT_EQ(run_vacuum(*hnsw, fetcher).relinked, 0u);
+  });
+  expect_sound(*hnsw, 2000);
+  EXPECT_EQ(check_hnsw(*hnsw).lost, 0u);
+}
+
 TEST_F(HnswVacuumTest, WritersAndSearchesGoOnBetweenSteps) {
   const auto hnsw = make_paged(store_options(folder_), config_, rows_, 600);
   Random random(4);

@@ -64,6 +64,20 @@ class InsertTest : public ::testing::Test {
   HnswWriteCounts written_;
 };
 
+/// With two edges to a vertex the selections of all its neighbours often leave a new one out.
+TEST_F(InsertTest, AnEdgeLeadsToEachNewVertex) {
+  const auto hnsw = make_paged(store_options(folder_), small_config(12, 2), rows_, 100);
+  run_on_pages(hnsw->store(), [&](PageFetcher& fetcher) {
+    HnswWriter writer(*hnsw, fetcher);
+    for (NodeId id = 100; id < kNew; ++id) {
+      const std::uint64_t before = writer.written().edges_back;
+      insert_row(writer, rows_, id);
+      EXPECT_GT(writer.written().edges_back, before) << id;
+    }
+  });
+  expect_sound(*hnsw, kNew);
+}
+
 TEST_F(InsertTest, IsRefusedWhenItsNeighboursAreDeletedEveryTime) {
   const auto hnsw = make_paged(store_options(folder_), config_, rows_, 600);
   run_on_pages(hnsw->store(), [&](PageFetcher& fetcher) {
@@ -124,6 +138,90 @@ TEST_F(InsertTest, IsFoundOrRefusedWhenListsChangeEveryTime) {
     EXPECT_EQ(status.ok(), std::ranges::count(found, kNew) == 1) << status.message();
     EXPECT_GT(written_.retries, 0u);
   });
+}
+
+TEST_F(InsertTest, TakesAnotherFreePlaceOfAListThatHasChanged) {
+  const auto hnsw = make_paged(store_options(folder_), config_, rows_, 8);
+  run_on_pages(hnsw->store(), [&](PageFetcher& fetcher) {
+    const Status status = insert(*hnsw, fetcher, [&](HnswWriter& other, const auto& request) {
+      ASSERT_EQ(request.neighbors.size(), 8u);
+      insert_row(other, rows_, 8);
+      EXPECT_GT(other.written().edges_back, 0u);
+    });
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(written_.retries, 0u);
+    EXPECT_EQ(written_.edges_back, 8u);
+    EXPECT_EQ(written_.left_out, 0u);
+  });
+  expect_sound(*hnsw, 10);
+}
+
+/// Wants a new page, and asks to be asked again; when all of its kind have done so, any page will
+/// do.
+class Fickle final : public PlacementPolicy {
+ public:
+  Fickle(PagedHnsw& hnsw, PageFetcher& fetcher, int& waiting)
+      : below_(hnsw, fetcher), fetcher_(fetcher), waiting_(waiting) {}
+
+  Result<Placement> choose(const PlacementRequest& request) override {
+    if (asked_++ == 0) return Placement{};
+    --waiting_;
+    while (waiting_ > 0) fetcher_.scheduler().yield();
+    return below_.choose(request);
+  }
+  Status note(const Placement& placement, PlacementEdit& edit) override {
+    if (asked_ == 1) return {StatusCode::cancelled, "ask me again"};
+    return below_.note(placement, edit);
+  }
+
+ private:
+  FallbackPlacement below_;
+  PageFetcher& fetcher_;
+  int& waiting_;
+  int asked_ = 0;
+};
+
+TEST_F(InsertTest, GivesNewPagesThatItDoesNotUseToOthers) {
+  constexpr int kInserts = 12;
+  constexpr std::uint32_t kKept = 8;
+  PageStoreOptions options = store_options(folder_);
+  options.page_bytes = 4096;
+  const auto hnsw = make_paged(options, config_, rows_, 100);
+  const PageNumber pages = hnsw->store().pages();
+  int waiting = kInserts;
+  std::uint64_t added = 0;
+  {
+    coroutines::Scheduler scheduler;
+    PageFetcher fetcher(hnsw->store(), scheduler);
+    scheduler.set_poller([&] { return fetcher.poll(); });
+    for (NodeId id = 100; id < 100 + kInserts; ++id) {
+      const auto work = [&, id] {
+        Fickle policy(*hnsw, fetcher, waiting);
+        HnswWriter writer(*hnsw, fetcher, {.reads = {}, .placement = &policy});
+        insert_row(writer, rows_, id);
+        added += writer.written().pages_added;
+      };
+      ASSERT_TRUE(scheduler.spawn(work).ok());
+    }
+    scheduler.run();
+  }
+  // 8 are kept for the next inserts, the others are on the list of pages with free space.
+  expect_sound(*hnsw, 100 + kInserts);
+  EXPECT_EQ(added, kInserts - kKept);
+  const std::uint64_t listed = check_hnsw(*hnsw).free_list_pages;
+  EXPECT_GE(listed, kInserts - kKept - 1);  // one may be the insert page already
+  EXPECT_LE(listed, kInserts - kKept);
+  // Later inserts fill all of them.
+  run_on_pages(hnsw->store(), [&](PageFetcher& fetcher) {
+    HnswWriter writer(*hnsw, fetcher);
+    for (NodeId id = 200; id < 1000; ++id) insert_row(writer, rows_, id);
+  });
+  expect_sound(*hnsw, 900 + kInserts);
+  const layout::HnswState state = hnsw->describe().state;
+  std::uint32_t used = 0;
+  for (std::size_t kind = 1; kind < state.pages.size(); ++kind) used += state.pages[kind];
+  EXPECT_GT(used, pages + kInserts);
+  EXPECT_EQ(used, hnsw->store().pages());
 }
 
 }  // namespace

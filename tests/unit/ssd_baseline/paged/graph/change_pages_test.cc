@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "ssd_baseline/paged/store/local_store.h"
 
 namespace farvec::paged {
 namespace {
@@ -14,12 +15,18 @@ layout::HnswShape shape_of(std::uint32_t m, std::uint32_t max_level = layout::kH
 }
 
 TEST(ChangePages, AreThoseOfAllNeighboursOnAllLayersThatThereAre) {
-  EXPECT_EQ(most_change_pages(shape_of(24), 200), 4u + 48 + 7 * 24);
-  EXPECT_EQ(most_change_pages(shape_of(24, 4), 200), 4u + 48 + 4 * 24);
-  EXPECT_EQ(most_change_pages(shape_of(2), 200), 4u + 4 + 15 * 2);
-  EXPECT_EQ(most_change_pages(shape_of(24), 10), 4u + 8 * 10);
-  EXPECT_EQ(most_change_pages(shape_of(1024), 200), 4u + 200 + 4 * 200);
-  for (const std::uint32_t m : {0u, 1u}) EXPECT_LT(most_change_pages(shape_of(m), 200), 512u) << m;
+  EXPECT_EQ(most_change_pages(shape_of(24)), 6u + 48 + 7 * 24);
+  EXPECT_EQ(most_change_pages(shape_of(24, 4)), 6u + 48 + 4 * 24);
+  EXPECT_EQ(most_change_pages(shape_of(2)), 6u + 4 + 15 * 2);
+  EXPECT_EQ(most_change_pages(shape_of(64)), 6u + 128 + 6 * 64);
+  EXPECT_EQ(most_change_pages(shape_of(1024)), 6u + 2048 + 4 * 1024);
+  for (const std::uint32_t m : {0u, 1u}) EXPECT_LT(most_change_pages(shape_of(m)), 512u) << m;
+}
+
+TEST(ChangePages, NeedFramesThatMayBeDirtyAndSomeThatAreNot) {
+  EXPECT_EQ(least_frames_for_changes(220), 220u + 16);
+  EXPECT_EQ(least_frames_for_changes(20), kMinFrames);
+  EXPECT_EQ(frames_for_changes(220, 8), 8u * 220 + 32);
 }
 
 TEST(PinBudget, HasRoomForOneOfAnySizeAndForAsManyAsThereAreFrames) {
@@ -43,6 +50,50 @@ TEST(PinBudget, HasRoomForOneOfAnySizeAndForAsManyAsThereAreFrames) {
   change(3, 500);
   scheduler.run();
   EXPECT_EQ(order, (std::vector<int>{1, 2, -1, -2, 3, -3}));
+}
+
+TEST(PinBudget, ServesThoseThatWaitInTheOrderInWhichTheyCame) {
+  coroutines::Scheduler scheduler({.max_fibers = 32});
+  PinBudget budget(80);  // of which 70 are for changes
+  std::vector<std::size_t> order;
+  const auto change = [&](std::size_t pages) {
+    ASSERT_TRUE(scheduler
+                    .spawn([&, pages] {
+                      ASSERT_TRUE(
+                          budget.take(pages, now_ticks() + us_to_ticks(60e6), scheduler).ok());
+                      order.push_back(pages);
+                      scheduler.suspend_until(now_ticks() + us_to_ticks(200));
+                      budget.give_back(pages);
+                    })
+                    .ok());
+  };
+  // Small ones that come after the large one would have room before it has.
+  change(30);
+  change(65);
+  for (std::size_t pages = 1; pages <= 10; ++pages) change(pages);
+  scheduler.run();
+  ASSERT_EQ(order.size(), 12u);
+  EXPECT_EQ(order[0], 30u);
+  EXPECT_EQ(order[1], 65u);
+}
+
+TEST(PinBudget, LetsOthersPassWhenALargeOneHasWaitedForTooLong) {
+  coroutines::Scheduler scheduler({.max_fibers = 2});
+  PinBudget budget(80);
+  budget.take_more(60);
+  std::vector<StatusCode> ends(2);
+  const auto change = [&](std::size_t number, std::size_t pages, double limit_us) {
+    ASSERT_TRUE(scheduler
+                    .spawn([&, number, pages, limit_us] {
+                      const Ticks deadline = now_ticks() + us_to_ticks(limit_us);
+                      ends[number] = budget.take(pages, deadline, scheduler).code();
+                    })
+                    .ok());
+  };
+  change(0, 20, 500);
+  change(1, 10, 60e6);
+  scheduler.run();
+  EXPECT_EQ(ends, (std::vector{StatusCode::deadline_exceeded, StatusCode::ok}));
 }
 
 TEST(PinBudget, WaitsNoLongerThanTheDeadline) {

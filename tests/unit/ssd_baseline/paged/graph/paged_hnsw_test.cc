@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/stored_form.h"
 #include "tests/unit/message_of.h"
 #include "tests/unit/ssd_baseline/paged/hnsw_fixture.h"
 
@@ -121,7 +122,7 @@ TEST_F(PagedHnswTest, EveryTypeAndMetric) {
       config.type = type;
       config.metric = metric;
       const tests::TemporaryFolder folder;
-      if (distance::stored_type(metric, type) != type) {
+      if (stored_type(metric, type) != type) {
         EXPECT_THROW(PagedHnsw::create(store_options(folder), config, {}), Error);
         continue;
       }

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 
 #include "base/parallel.h"
+#include "ssd_baseline/paged/build/colocation.h"
 #include "ssd_baseline/paged/graph/hnsw_loader.h"
+#include "ssd_baseline/paged/placement/partition_map.h"
+#include "ssd_baseline/paged/placement/partition_placement.h"
 #include "tests/unit/ssd_baseline/paged/hnsw_fixture.h"
 #include "tests/unit/ssd_baseline/paged/store/mortal_store.h"
 #include "tests/unit/ssd_baseline/paged/stored_vertices.h"
@@ -20,6 +24,8 @@ constexpr unsigned kFibersEach = 3;
 constexpr NodeId kIdsEach = 25;   ///< of a fiber, its own
 constexpr int kChangesEach = 40;  ///< of a fiber, in a life
 constexpr std::uint64_t kRows = 300;
+constexpr NodeId kBuilt = 80;  ///< rows of the graph with partitions
+constexpr NodeId kFirstBuilt = 1000;
 
 /// An insert, or a delete: no vector.
 struct Change {
@@ -76,6 +82,22 @@ class HnswPowerCut : public ::testing::Test {
     const auto store = create_store(options(), parts_);
     HnswLoader(*store, config_, {}).run();
   }
+  /// A graph whose vertices are in partitions, and share pages by fours.
+  void make_partitioned(std::uint64_t seed) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    parts_ = std::make_shared<MortalParts>(folder_, seed);
+    std::vector<NodeId> ids(kBuilt);
+    std::iota(ids.begin(), ids.end(), kFirstBuilt);
+    const auto graph = build(rows_, kBuilt, config_, ids, options().page_bytes);
+    const layout::HnswShape shape{options().page_bytes, config_.dimension, config_.type, config_.m,
+                                  hnsw_level_rule(config_, options().page_bytes).max_level};
+    const Colocation places(graph, shape, {.partition_nodes = 4});
+    auto store = create_store(options(), parts_);
+    HnswLoader(*store, config_, {rows_.view(kBuilt), ids, &graph, places.order()}).run();
+    const auto hnsw = PagedHnsw::adopt(std::move(store), folder_);
+    create_partition_map(*hnsw, std::vector<bool>(places.plan().count, false));
+  }
   std::unique_ptr<PagedHnsw> open() {
     return PagedHnsw::adopt(open_store(options(), parts_), folder_);
   }
@@ -83,7 +105,9 @@ class HnswPowerCut : public ::testing::Test {
   /// Of one fiber: inserts and deletes of its own ids, some of them acknowledged, until the power
   /// goes.
   void write(PagedHnsw& hnsw, PageFetcher& fetcher, const Vertices& before, unsigned number) {
-    HnswWriter writer(hnsw, fetcher, {.reads = {.mode = ReadMode(number % 3)}});
+    PartitionPlacement placement(hnsw, fetcher);
+    HnswWriter writer(hnsw, fetcher,
+                      {.reads = {.mode = ReadMode(number % 3)}, .placement = &placement});
     Random random(seed_ * 1000 + number);
     Vertices mine = before;
     for (int i = 0; i < kChangesEach; ++i) {
@@ -170,6 +194,7 @@ class HnswPowerCut : public ::testing::Test {
     const StoreRecovery& recovery = hnsw->store().recovery();
     healed_ += recovery.healed_pages;
     records_ += recovery.records;
+    most_insert_pages_ = std::max(most_insert_pages_, hnsw->describe().state.insert_pages);
     ASSERT_NO_FATAL_FAILURE(expect_changes(*hnsw, known));
   }
 
@@ -184,6 +209,7 @@ class HnswPowerCut : public ::testing::Test {
   int cuts_ = 0;
   std::uint64_t healed_ = 0;
   std::uint64_t records_ = 0;
+  std::uint32_t most_insert_pages_ = 0;
 };
 
 TEST_F(HnswPowerCut, WhatWasAcknowledgedIsThereAndNothingByHalves) {
@@ -202,6 +228,26 @@ TEST_F(HnswPowerCut, WhatWasAcknowledgedIsThereAndNothingByHalves) {
   RecordProperty("cuts", cuts_);
   RecordProperty("healed", static_cast<int>(healed_));
   RecordProperty("records", static_cast<int>(records_));
+}
+
+/// Partitions get insert pages, and the vacuum takes some of them back.
+TEST_F(HnswPowerCut, PagesOfPartitionsAreGivenAndTakenWhole) {
+  config_.ef_construction = 20;
+  config_.most_insert_pages = 1'000'000;
+  for (std::uint64_t seed = 1; seed <= kPowerCutSeeds; ++seed) {
+    make_partitioned(seed);
+    Random random(seed);
+    Vertices known;
+    for (NodeId i = 0; i < kBuilt; ++i) {
+      known[kFirstBuilt + i].assign(rows_.row(i).begin(), rows_.row(i).end());
+    }
+    for (int life = 0; life < kLives; ++life) {
+      seed_ = 10 * seed + static_cast<std::uint64_t>(life);
+      ASSERT_NO_FATAL_FAILURE(live_and_die(known, random)) << "seed " << seed << "/" << life;
+    }
+  }
+  EXPECT_GT(most_insert_pages_, 0u);
+  EXPECT_GT(records_, 0u);
 }
 
 }  // namespace

@@ -61,10 +61,11 @@ class MortalParts final : public StoreParts {
                                          wal::Position from) override {
     return std::make_unique<ReadBack>(folder, from);
   }
-  std::unique_ptr<disk::BlockQueue> open_queue(disk::DiskFiles files,
-                                               std::uint32_t capacity) override {
-    auto ring = std::make_unique<disk::UringQueue>(std::move(files),
-                                                   disk::UringOptions{.capacity = capacity});
+  std::unique_ptr<disk::BlockQueue> open_queue(disk::DiskFiles files, std::uint32_t capacity,
+                                               disk::DiskThread thread) override {
+    const disk::UringOptions options{.capacity = capacity,
+                                     .plain = thread == disk::DiskThread::any};
+    auto ring = std::make_unique<disk::UringQueue>(std::move(files), options);
     auto faulty = std::make_unique<disk::FaultyQueue>(std::move(ring), faults);
     return std::make_unique<disk::PowerCutQueue>(std::move(faulty), power);
   }

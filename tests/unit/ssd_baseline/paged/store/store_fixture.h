@@ -22,6 +22,7 @@ namespace farvec::paged {
 inline constexpr std::uint32_t kPageBytes = 4096;
 inline constexpr std::size_t kFewFrames = 64;
 inline constexpr double kLongUs = 60e6;
+inline constexpr double kShortUs = 20e3;
 
 inline Ticks in_us(double us) {
   return now_ticks() + us_to_ticks(us);

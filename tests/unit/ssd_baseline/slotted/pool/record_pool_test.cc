@@ -65,6 +65,42 @@ TEST_F(RecordPoolTest, EvictsInTheOrderOfTheHandAndRestoresThePage) {
   }
 }
 
+TEST_F(RecordPoolTest, GivesUpSlotsAndGetsThemBack) {
+  for (NodeId id : {10u, 20u, 30u, 40u}) bring(id);
+  EXPECT_EQ(pool_.resize(1), 1u);
+  EXPECT_EQ(pool_.slots(), 1u);
+  EXPECT_EQ(pool_.dram_bytes(), 64u);
+  EXPECT_TRUE(touch(10));
+  for (NodeId id : {20u, 30u, 40u}) {
+    EXPECT_FALSE(touch(id));
+    EXPECT_EQ(pool_.place(id).state, State::absent);
+    EXPECT_EQ(pool_.place(id).page, page_of(id)) << "it is found on the disk again";
+  }
+  for (NodeId id : {50u, 54u, 58u}) {
+    EXPECT_EQ(bring(id, 8).outcome, Outcome::claimed);
+    EXPECT_TRUE(touch(id));
+  }
+  EXPECT_FALSE(resident(50));
+  EXPECT_EQ(pool_.resize(0), 0u);
+  EXPECT_EQ(bring(50, 8).outcome, Outcome::none);
+  EXPECT_EQ(pool_.resize(4), 4u);
+  for (NodeId id : {10u, 20u, 30u, 40u}) EXPECT_EQ(bring(id).outcome, Outcome::claimed);
+  for (NodeId id : {10u, 20u, 30u, 40u}) EXPECT_TRUE(touch(id));
+}
+
+TEST_F(RecordPoolTest, ASlotThatWaitsForItsRecordIsGivenUpLater) {
+  for (NodeId id : {10u, 20u}) bring(id);
+  const SlotClaim claim = pool_.claim(30, page_of(30), kSteps);
+  ASSERT_EQ(claim.outcome, Outcome::claimed);
+  EXPECT_EQ(pool_.resize(1), 3u) << "the last one is free, this one is not";
+  EXPECT_EQ(pool_.slots(), 1u);
+  pool_.fill(claim.slot, 30, page(page_of(30)));
+  EXPECT_TRUE(touch(30));
+  EXPECT_EQ(pool_.resize(1), 1u);
+  EXPECT_FALSE(touch(30));
+  EXPECT_TRUE(touch(10));
+}
+
 TEST_F(RecordPoolTest, GivesARecordThatWasAskedForASecondChance) {
   for (NodeId id : {10u, 20u, 30u, 40u}) bring(id);
   bring(50);  // took the place of 10; 20, 30 and 40 are marked

@@ -304,5 +304,45 @@ TEST(RecordPoolReader, TakesAffineRecordsAlong) {
   EXPECT_EQ(core.reader.counts().reads, 5u);
 }
 
+/// Two indexes of one core, each with more to read than there are buffers.
+TYPED_TEST(RecordReaderTest, ReadersOfTwoIndexesShareBuffers) {
+  const auto memory = std::make_shared<ReadBuffers>(2, testing::kPageBytes);
+  coroutines::Scheduler scheduler({8, 64 * 1024});
+  std::vector<std::uint32_t> maps[2] = {testing::map_of(kRecords), testing::map_of(kRecords)};
+  TypeParam pools[2] = {make_pool<TypeParam>(maps[0], 20), make_pool<TypeParam>(maps[1], 20)};
+  FakeDisk disks[2];
+  const PagesUnderWayOptions options{
+      .buffers = 16, .page_bytes = testing::kPageBytes, .memory = memory};
+  RecordReader<TypeParam> readers[2] = {{pools[0], disks[0], scheduler, 4, options},
+                                        {pools[1], disks[1], scheduler, 4, options}};
+  for (int i = 0; i < 2; ++i) disks[i].set_sink(&readers[i].pages());
+  scheduler.set_poller([&] { return disks[0].progress() | disks[1].progress(); });
+  int seen = 0;
+  for (std::uint32_t fiber = 0; fiber < 8; ++fiber) {
+    ASSERT_TRUE(scheduler
+                    .spawn([&, fiber] {
+                      for (NodeId id = 0; id < 40; ++id) {
+                        const NodeId ids[3] = {id * 8 % 390, id * 8 % 390 + 5, fiber * 30};
+                        readers[fiber % 2].prefetch(fiber / 2, (id * 8 + 100) % kRecords);
+                        const Status status = readers[fiber % 2].read(
+                            fiber / 2, ids, coroutines::kNoDeadline,
+                            [&](NodeId found, std::span<const std::byte> record) {
+                              EXPECT_TRUE(is_record(found, record)) << found;
+                              ++seen;
+                              return Status();
+                            },
+                            testing::wants_none);
+                        EXPECT_TRUE(status.ok()) << status.message();
+                      }
+                    })
+                    .ok());
+  }
+  scheduler.run();
+  EXPECT_EQ(seen, 8 * 40 * 3);
+  while (disks[0].progress() | disks[1].progress()) {
+  }
+  EXPECT_EQ(memory->unused(), 2u) << "each was given back";
+}
+
 }  // namespace
 }  // namespace farvec::slotted

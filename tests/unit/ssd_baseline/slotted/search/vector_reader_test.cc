@@ -34,26 +34,31 @@ class VectorReaderTest : public disk::DiskTest {
     vector_bytes_ = vector_bytes;
     make_file(kOffset + vector_bytes * count);
   }
-  void make_reader(std::unique_ptr<disk::DiskEngine> engine, std::uint32_t buffers) {
+  VectorFile file() const { return {.file = 0, .offset = kOffset, .vector_bytes = vector_bytes_}; }
+  void make_reader(std::unique_ptr<disk::DiskEngine> engine, std::uint32_t buffers,
+                   std::shared_ptr<ReadBuffers> memory = nullptr) {
     reader_.reset();
     queue_ = std::make_unique<disk::LoadQueue>(std::move(engine), scheduler_);
-    reader_ = std::make_unique<VectorReader>(
-        *queue_, scheduler_,
-        VectorFile{.file = 0, .offset = kOffset, .vector_bytes = vector_bytes_}, buffers);
-    queue_->engine().register_memory(reader_->buffers());
+    reader_ =
+        std::make_unique<VectorReader>(*queue_, scheduler_, file(), buffers, std::move(memory));
+    queue_->engine().register_memory(reader_->memory().memory());
     scheduler_.set_poller([this] { return queue_->poll(); });
   }
 
   /// A fiber that reads; `outcome` and what `ids` point to outlive it.
   void spawn(const std::vector<NodeId>& ids, Outcome& outcome, double patience_us = disk::kLongUs) {
+    spawn(*reader_, ids, outcome, patience_us);
+  }
+  void spawn(VectorReader& reader, const std::vector<NodeId>& ids, Outcome& outcome,
+             double patience_us = disk::kLongUs) {
     ASSERT_TRUE(scheduler_
-                    .spawn([this, &ids, &outcome, patience_us] {
-                      outcome.status = reader_->read(ids, disk::in_us(patience_us), outcome.counts,
-                                                     [&](NodeId id, const std::byte* vector) {
-                                                       EXPECT_FALSE(outcome.vectors.contains(id));
-                                                       outcome.vectors[id] =
-                                                           disk::text(vector, vector_bytes_);
-                                                     });
+                    .spawn([this, &reader, &ids, &outcome, patience_us] {
+                      outcome.status = reader.read(ids, disk::in_us(patience_us), outcome.counts,
+                                                   [&](NodeId id, const std::byte* vector) {
+                                                     EXPECT_FALSE(outcome.vectors.contains(id));
+                                                     outcome.vectors[id] =
+                                                         disk::text(vector, vector_bytes_);
+                                                   });
                       outcome.ended = true;
                     })
                     .ok());
@@ -124,6 +129,35 @@ TEST_F(VectorReaderTest, AnyNumberOfBuffersWillDo) {
     scheduler_.run();
     for (std::size_t f = 0; f < ids.size(); ++f) expect_all(outcomes[f], ids[f]);
   }
+}
+
+TEST_F(VectorReaderTest, ReadersOfTwoIndexesShareBuffers) {
+  make_vectors(3136, 400);
+  const auto memory = std::make_shared<ReadBuffers>(3, VectorReader::buffer_bytes(3136));
+  make_reader(open(), 64, memory);
+  disk::LoadQueue queue(open(), scheduler_);
+  VectorReader other(queue, scheduler_, file(), 64, memory);
+  scheduler_.set_poller([&] { return queue_->poll() | queue.poll(); });
+  std::vector<std::vector<NodeId>> ids;
+  for (std::uint64_t f = 0; f < 8; ++f) ids.push_back(some_ids(30, 400, f));
+  std::vector<Outcome> outcomes(ids.size());
+  for (std::size_t f = 0; f < ids.size(); ++f) {
+    spawn(f % 2 == 0 ? *reader_ : other, ids[f], outcomes[f]);
+  }
+  scheduler_.run();
+  for (std::size_t f = 0; f < ids.size(); ++f) expect_all(outcomes[f], ids[f]);
+  EXPECT_EQ(memory->unused(), 3u);
+}
+
+TEST_F(VectorReaderTest, AReaderGivesBackWhatItShares) {
+  make_vectors(4096, 100);
+  const auto memory = std::make_shared<ReadBuffers>(4, VectorReader::buffer_bytes(4096));
+  make_reader(open_faulty({.drop_rate = 1, .cancels = false}), 8, memory);
+  EXPECT_EQ(read({1, 20, 40}, 500).status.code(), StatusCode::deadline_exceeded);
+  EXPECT_EQ(memory->unused(), 1u) << "the disk has three";
+  faulty_->release();
+  reader_.reset();
+  EXPECT_EQ(memory->unused(), 4u);
 }
 
 TEST_F(VectorReaderTest, ABlockThatCannotBeReadFailsItsSearchOnly) {

@@ -1,0 +1,22 @@
+// Decides in which form a metric stores and compares vectors. Cosine compares unit vectors; the
+// other metrics compare vectors as they come. Nothing else asks which metric it is to find that
+// out.
+#pragma once
+
+#include "base/types.h"
+
+namespace farvec {
+
+/// Returns true when rows are stored, and queries compared, at length 1.
+constexpr bool stores_unit_vectors(Metric metric) {
+  return metric == Metric::cosine;
+}
+
+/// Returns the type in which vectors of type `source` are stored. Unit vectors of integers have
+/// fractions and become f16; everything else keeps its type.
+constexpr ElementType stored_type(Metric metric, ElementType source) {
+  const bool integer = source == ElementType::u8 || source == ElementType::i8;
+  return stores_unit_vectors(metric) && integer ? ElementType::f16 : source;
+}
+
+}  // namespace farvec

@@ -1,0 +1,45 @@
+// A SegmentFolder is the folder that has a segment's index and the file of its ids.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "collection/segment/segment.h"
+#include "collection/segment/segment_bytes.h"
+#include "collection/segment/segment_rows.h"
+#include "layout/collection/collection_manifest.h"
+#include "layout/index/index_directory.h"
+
+namespace farvec::collection {
+
+/// Reads the index's manifest, and the rest when it is asked for. The folder stays as it is.
+class SegmentFolder final : public SegmentBytes {
+ public:
+  /// Throws Error naming the file.
+  explicit SegmentFolder(const std::filesystem::path& folder);
+
+  const layout::IndexDirectory& directory() const { return directory_; }
+  /// Returns rows in stored form, from the segment's file, wherever its records are searched.
+  const SegmentRows& rows() const { return rows_; }
+
+  const layout::Manifest& manifest() const override { return directory_.manifest(); }
+  std::uint64_t count() const override { return bytes_; }
+  search::SearchIndex load_index(const layout::LoadOptions& options,
+                                 tiers::NodeSet* nodes) const override;
+  std::unique_ptr<tiers::IndexRecords> records(const layout::LoadOptions& options) const override;
+  const SegmentFolder* folder() const override { return this; }
+
+ private:
+  const layout::IndexDirectory directory_;
+  const std::uint64_t bytes_;
+  const SegmentRows rows_;
+};
+
+/// Opens a segment in its folder: reads the ids and the index's manifest, and checks them. Throws
+/// Error naming the file.
+std::shared_ptr<Segment> open_segment(const std::filesystem::path& folder,
+                                      const layout::SegmentEntry& entry,
+                                      const SegmentAccess& access);
+
+}  // namespace farvec::collection

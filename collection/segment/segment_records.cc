@@ -1,0 +1,91 @@
+#include "collection/segment/segment_records.h"
+
+#include "tiers/tier.h"
+
+namespace farvec::collection {
+namespace {
+
+std::shared_ptr<search::ProbeCounts> counts_of(const layout::Manifest& manifest) {
+  return manifest.is_cluster() ? std::make_shared<search::ProbeCounts>(manifest) : nullptr;
+}
+
+}  // namespace
+
+/// Holds what only searches need. Each member is used by those after it.
+struct SegmentRecords::Searchable {
+  Searchable(const SegmentRecords& segment, const OnChunk& on_chunk)
+      : access(access_of(segment)),
+        load{.threads = access.threads, .quiet = true, .on_chunk = on_chunk},
+        nodes(access.nodes == nullptr ? nullptr
+                                      : access.nodes->attach({access.collection, segment.number_},
+                                                             segment.bytes_.manifest())),
+        index(segment.bytes_.load_index(load, nodes.get())),
+        records(segment.bytes_.records(load)),
+        tier(tiers::Tier::open(
+            *access.tier,
+            {.memory = records.get(), .index = &index, .nodes = nodes, .device = access.device})),
+        cores(tier->prepare(index, shape_of(segment))) {}
+
+  static const SegmentAccess& access_of(const SegmentRecords& segment) {
+    if (segment.bytes_.manifest().is_slotted()) require_tier_of_pages(segment.access_);
+    return segment.access_;
+  }
+
+  /// Says what is searched, and where its probes are counted.
+  static search::SearchShape shape_of(const SegmentRecords& segment) {
+    search::SearchShape shape = segment.access_.shape;
+    shape.probe_counts = segment.probes_;
+    return shape;
+  }
+
+  const SegmentAccess& access;
+  const layout::LoadOptions load;
+  std::shared_ptr<tiers::NodeSet> nodes;  ///< null: the records are in this process
+  search::SearchIndex index;
+  std::unique_ptr<tiers::IndexRecords> records;  ///< null: no folder has them
+  std::unique_ptr<const tiers::Tier> tier;
+  std::unique_ptr<const tiers::CoreSet> cores;
+};
+
+SegmentRecords::SegmentRecords(std::uint64_t number, const SegmentBytes& bytes,
+                               const SegmentAccess& access)
+    : number_(number), bytes_(bytes), access_(access), probes_(counts_of(bytes.manifest())) {}
+
+SegmentRecords::~SegmentRecords() = default;
+
+const SegmentRecords::Searchable& SegmentRecords::searchable(const OnChunk& on_chunk) const {
+  const std::lock_guard lock(loading_);
+  if (searchable_ == nullptr) {
+    searchable_ = std::make_unique<const Searchable>(*this, on_chunk);
+  }
+  return *searchable_;
+}
+
+void SegmentRecords::load(const OnChunk& on_chunk) const {
+  const std::shared_ptr<tiers::NodeSet>& nodes = searchable(on_chunk).nodes;
+  if (nodes != nullptr) nodes->wait_ready(access_.nodes->options().attach.wait);
+}
+
+const search::SearchIndex& SegmentRecords::index() const {
+  return searchable({}).index;
+}
+
+std::unique_ptr<search::CorePart> SegmentRecords::make_part(
+    coroutines::Scheduler& scheduler) const {
+  return searchable({}).cores->make_part(scheduler);
+}
+
+std::optional<search::ProbeTally> SegmentRecords::probes() const {
+  if (probes_ == nullptr) return std::nullopt;
+  return probes_->tally();
+}
+
+void SegmentRecords::settle_pools() const {
+  search::settle_pools(access_.shape);
+}
+
+void SegmentRecords::take_probes(const std::vector<std::uint64_t>& counts) const {
+  if (probes_ != nullptr && !counts.empty()) probes_->add(counts);
+}
+
+}  // namespace farvec::collection

@@ -1,0 +1,66 @@
+// SegmentRecords are a segment's records on a tier, where they are searched.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "collection/segment/segment_access.h"
+#include "collection/segment/segment_bytes.h"
+#include "coroutines/scheduler.h"
+#include "search/core/core_part.h"
+#include "search/index/search_index.h"
+#include "search/searchers/probe_counts.h"
+
+namespace farvec::collection {
+
+/// Reads nothing until load() or the first search brings the records to the tier. Threads share it.
+class SegmentRecords {
+ public:
+  using OnChunk = std::function<void(std::uint64_t bytes)>;
+
+  /// The bytes are borrowed. `number` is that of their segment.
+  SegmentRecords(std::uint64_t number, const SegmentBytes& bytes, const SegmentAccess& access);
+  ~SegmentRecords();
+  SegmentRecords(const SegmentRecords&) = delete;
+  SegmentRecords& operator=(const SegmentRecords&) = delete;
+
+  /// Loads codes and records, so that make_part() does not have to. `on_chunk` is called with the
+  /// bytes of every chunk that is read, by any of the threads that load, but not where another
+  /// caller is loading already. An exception from it ends the loading, and the next caller that
+  /// needs it begins again. Records on memory nodes can be read when this returns. Throws Error.
+  void load(const OnChunk& on_chunk = {}) const;
+  /// Returns what this process keeps of the segment in DRAM. Loads it where load() has not. Throws
+  /// Error.
+  const search::SearchIndex& index() const;
+  /// Makes searches of the segment by fibers of `scheduler`; they must not outlive these records.
+  /// Throws Error, without waiting, when no memory node can be read.
+  std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const;
+
+  /// Goes on with sharing the pools' budget out over the segments of this process, where they have
+  /// one. It is for cores that search, now and then.
+  void settle_pools() const;
+
+  /// Returns how often each of its clusters was probed by this process, with the counts given to
+  /// take_probes(). None for a graph. It may be called from any thread.
+  std::optional<search::ProbeTally> probes() const;
+  /// Takes over the counts of a segment that had these clusters, or clusters of which these are
+  /// parts. There are as many as it has clusters, or none.
+  void take_probes(const std::vector<std::uint64_t>& counts) const;
+
+ private:
+  struct Searchable;
+  const Searchable& searchable(const OnChunk& on_chunk) const;
+
+  const std::uint64_t number_;
+  const SegmentBytes& bytes_;
+  const SegmentAccess access_;
+  const std::shared_ptr<search::ProbeCounts> probes_;  ///< null: it is a graph
+  mutable std::mutex loading_;                         ///< guards the member below
+  mutable std::unique_ptr<const Searchable> searchable_;
+};
+
+}  // namespace farvec::collection

@@ -1,0 +1,117 @@
+// A Writer brings changes into a collection that is open: it has the log, the contents and the
+// version of the last change.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/types.h"
+#include "changes/receipt.h"
+#include "collection/memtable/memtable_linker.h"
+#include "collection/nodes/log_place.h"
+#include "collection/state/contents.h"
+#include "collection/state/replay.h"
+#include "collection/write/collection_access.h"
+#include "collection/write/manifests.h"
+#include "collection/write/monitor.h"
+#include "collection/write/turns.h"
+#include "layout/collection/change_record.h"
+#include "wal/log.h"
+
+namespace farvec::collection {
+
+/// Any thread may call insert(), erase(), find(), view() and log(). The other functions are for the
+/// background and for the collection's state; a caller of these holds lock().
+class Writer {
+ public:
+  using Lock = std::unique_lock<std::mutex>;
+
+  /// Opens the segments, then replays the log and opens it for appending. Borrows the collection
+  /// and its manifests. Throws Error naming what is damaged.
+  Writer(const OpenedCollection& opened, Manifests& manifests, WrittenLog& log);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  const Recovery& recovery() const { return recovery_; }
+  ViewPointer view() const { return contents_.current(); }
+  const wal::Log& log() const { return *log_; }
+  /// Returns the bytes of records that were appended since the log was opened.
+  std::uint64_t logged_bytes() const { return log_->end() - opened_at_; }
+
+  /// Returns the number of rows up to which an insert is in as a whole or not at all.
+  std::size_t record_rows() const;
+  /// Do what Collection says of them. They return why they refuse; `receipt` is about what is in.
+  /// Both may wait, and throw where there is no memory, insert() also for a row that is faulty.
+  Status insert(const VectorView& rows, std::span<const std::uint64_t> ids, Ticks deadline,
+                changes::Receipt& receipt);
+  Status erase(std::span<const std::uint64_t> ids, Ticks deadline, changes::Receipt& receipt);
+  /// Says whether a refusal means that memtables wait for segments, or a change for an import.
+  static bool is_about_room(const Status& refusal);
+
+  struct Found {
+    ViewPointer view;
+    std::vector<std::optional<Contents::RowLocation>> locations;  ///< for every id
+  };
+  /// Finds ids, all at one moment. Throws WorkInterrupted.
+  Found find(std::span<const std::uint64_t> ids, const Interruption& interrupted) const;
+
+  Lock lock() const { return Lock(monitor_.mutex); }
+  Monitor& monitor() const { return monitor_; }
+  const Contents& contents() const { return contents_; }
+  std::uint64_t version() const { return version_; }
+  bool log_is_long() const { return manifests_.is_long(log_->end()); }
+
+  /// Says whether freeze() would leave no more memtables than may wait for their segments.
+  bool may_freeze() const;
+  /// Makes the rows of the newest memtable wait for their segment.
+  void freeze();
+  void replace(const Replacement& replacement) { contents_.replace(replacement); }
+  /// Adds a segment of new rows, and returns how many rows went out for them.
+  std::uint64_t add(std::shared_ptr<Segment> segment);
+  /// Changes wait from pause() until resume(): the log would put them before an import.
+  void pause() { paused_ = true; }
+  void resume();
+  /// Saves the contents; see Manifests::save().
+  void save(Lock& lock) { manifests_.save(lock, contents_, *log_); }
+
+ private:
+  std::vector<std::shared_ptr<Memtable>> memtables() const;
+  Status wait_while_paused(Lock& lock, Ticks deadline);
+  Status make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks deadline);
+  bool has_room(std::size_t rows) const;
+  bool is_crowded(std::size_t rows) const;
+  void help_linking(Lock& lock);
+  Result<wal::Position> append(const layout::RowChangeRecord& record);
+  Result<wal::Position> log_change(Lock& lock, Ticks deadline,
+                                   const std::function<Status()>& may_be_done,
+                                   const std::function<Result<wal::Position>()>& log);
+  Status said_of_log(const Status& status) const;
+  Status wait_for_log(wal::Position end, Ticks deadline) const;
+  Status refused(const Status& status, wal::Position end) const;
+  Result<wal::Position> insert_part(const VectorView& part, std::span<const std::uint64_t> ids,
+                                    Ticks deadline, changes::Receipt& receipt);
+
+  const OpenedCollection& opened_;
+  Manifests& manifests_;
+  mutable Monitor monitor_;         ///< guards the members below, but recovery_ and log_
+  Turns turns_{monitor_.progress};  ///< the order of inserts
+  Contents contents_;
+  Recovery recovery_;
+  std::unique_ptr<wal::Log> log_;
+  wal::Position opened_at_ = 0;
+  std::uint64_t version_ = 0;
+  const std::uint64_t fewest_unlinked_;  ///< this many may wait, however slow the linking is
+  std::uint64_t most_unlinked_ = 0;  ///< higher at first where opening found more; then only falls
+  bool paused_ = false;
+  std::optional<MemtableLinker> linker_;
+};
+
+}  // namespace farvec::collection

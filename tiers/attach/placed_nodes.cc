@@ -1,0 +1,122 @@
+#include "tiers/attach/placed_nodes.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+#include "base/unreachable_error.h"
+
+namespace farvec::tiers {
+
+PlacedNodes::PlacedNodes(PlacedNodesOptions options)
+    : options_(std::move(options)), kept_(options_.addresses, options_.attach, *this) {}
+
+std::uint32_t PlacedNodes::admit(const KeptNode& node, const Attachment& attachment) {
+  if (!ready() && !kept_.any_attached()) {
+    manifest_ = std::make_unique<const layout::Manifest>(attachment.manifest());
+    manifest_text_ = layout::manifest_to_json(*manifest_);
+    generation_ = attachment.generation();
+  }
+  require_same(node, attachment);
+  return attachment.node();
+}
+
+void PlacedNodes::require_same(const KeptNode& node, const Attachment& attachment) const {
+  if (layout::manifest_to_json(attachment.manifest()) != manifest_text_) {
+    throw Error(
+        "the memory node at {} serves another index, or the index in another placement, "
+        "than the nodes before it: start all of them on one index directory",
+        rpc::to_string(node.address));
+  }
+  for (const auto& other : kept_.nodes()) {
+    if (other.get() == &node || other->attachment == nullptr) continue;
+    if (other->node != attachment.node()) continue;
+    throw Error(
+        "the memory nodes at {} and {} both say that they are node {} of the placement: "
+        "give each its own --node",
+        rpc::to_string(other->address), rpc::to_string(node.address), attachment.node());
+  }
+}
+
+/// Called under the lock. Returns true when every node is attached, or will not be waited for.
+bool PlacedNodes::waited_enough() const {
+  const auto nodes = kept_.nodes();
+  return std::all_of(nodes.begin(), nodes.end(), [this](const auto& node) {
+    return node->attachment != nullptr || (!options_.await_absent && node->absent);
+  });
+}
+
+void PlacedNodes::wait_ready(std::chrono::milliseconds bound, const std::atomic<bool>* stop) {
+  const auto end = std::chrono::steady_clock::now() + bound;
+  auto lock = kept_.lock();
+  for (;;) {
+    if (const std::string failure = kept_.take_failure(); !failure.empty()) {
+      throw Error("{}", failure);
+    }
+    if (kept_.missing().empty() && !holds_everything()) {
+      throw Error(
+          "the index is placed over {} memory nodes, and the {} that were named do not hold "
+          "all of it: name the others too",
+          manifest_->memory_nodes(), kept_.nodes().size());
+    }
+    const bool stopped = stop != nullptr && stop->load(std::memory_order_relaxed);
+    if (waited_enough() || stopped || std::chrono::steady_clock::now() >= end) break;
+    kept_.wait(lock);
+  }
+  const std::string names = kept_.missing();
+  if (!holds_everything()) throw UnreachableError("{}", names);
+  if (!names.empty()) spdlog::warn("begins without {}", names);
+  if (!manifest_->placement) only_ = kept_.nodes().front()->attachment;
+  ready_.store(true, std::memory_order_relaxed);
+}
+
+/// Called under the lock. All of the codes and offsets are needed.
+bool PlacedNodes::holds_everything() const {
+  if (manifest_ == nullptr) return false;
+  std::vector<bool> here(manifest_->memory_nodes());
+  for (const auto& node : kept_.nodes()) {
+    if (node->attachment != nullptr) here[node->node] = true;
+  }
+  if (!manifest_->placement) return here[0];
+  for (std::uint32_t r = 0; r < layout::kRegionCount; ++r) {
+    if (r == layout::kRecordsRegion && options_.partial) continue;
+    for (const layout::PlacedExtent& extent : manifest_->placement->regions[r].extents()) {
+      const auto copies = std::span(extent.copies).first(extent.copy_count);
+      if (std::none_of(copies.begin(), copies.end(),
+                       [&](const auto& copy) { return here[copy.node]; })) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::shared_ptr<const transport::RegionSet> PlacedNodes::regions() const {
+  const auto lock = kept_.lock();
+  const KeptNode& first = *kept_.nodes().front();
+  if (manifest_->placement || first.attachment == nullptr) return nullptr;
+  return first.attachment->regions();
+}
+
+std::unique_ptr<transport::Endpoint> PlacedNodes::make_endpoint() {
+  std::vector<KeptNodes::Attached> attached;
+  auto inbox = std::make_shared<EndpointInbox>(manifest_->memory_nodes());
+  {
+    // Both in one lock, so that a node that comes meanwhile is seen here or sees the inbox.
+    const auto lock = kept_.lock();
+    for (const auto& node : kept_.nodes()) {
+      if (node->attachment != nullptr) attached.push_back({node->node, node->attachment});
+    }
+    if (manifest_->placement) kept_.remember(inbox);
+  }
+  if (attached.empty()) throw UnreachableError("{}", "the memory node is gone");
+  if (!manifest_->placement) return attached.front().attachment->make_endpoint();
+  KeptNodes::hand_out_all(attached, *inbox);
+  if (!inbox->has_any()) throw UnreachableError("none of the memory nodes can be read");
+  return std::make_unique<PlacedEndpoint>(*manifest_->placement, std::move(inbox), options_.placed);
+}
+
+}  // namespace farvec::tiers
