@@ -1,0 +1,301 @@
+#include "layout/attributes/tuple.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/file_names.h"
+
+namespace farvec::layout {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr std::size_t kSlotBytes = 8;
+constexpr std::size_t kCountBytes = sizeof(std::uint32_t);
+
+std::size_t null_bytes(std::size_t columns) {
+  return (columns + 7) / 8;
+}
+
+std::size_t slots_begin(std::size_t columns) {
+  return sizeof(std::uint16_t) + null_bytes(columns);
+}
+
+std::string_view word_of(const Value& value) {
+  constexpr std::string_view kWords[] = {"null", "bool",   "u64", "i64 or a timestamp",
+                                         "f64",  "string", "set"};
+  return kWords[value.index()];
+}
+
+/// Says whether the value's alternative is that of the column's type.
+bool fits(const Value& value, ColumnType type) {
+  switch (type) {
+    case ColumnType::u64:
+      return std::holds_alternative<std::uint64_t>(value);
+    case ColumnType::i64:
+    case ColumnType::timestamp:
+      return std::holds_alternative<std::int64_t>(value);
+    case ColumnType::f64:
+      return std::holds_alternative<double>(value);
+    case ColumnType::boolean:
+      return std::holds_alternative<bool>(value);
+    case ColumnType::string:
+    case ColumnType::bytes:
+      return std::holds_alternative<std::string>(value);
+    case ColumnType::set:
+      return std::holds_alternative<Texts>(value);
+  }
+  return false;
+}
+
+/// Returns what is wrong with a text of a condition; empty: nothing.
+std::string_view fault_of(std::string_view text) {
+  if (!is_utf8(text)) return "is no UTF-8";
+  if (text.find('\0') != std::string_view::npos) return "has a zero byte";
+  return {};
+}
+
+std::string_view fault_of_label(std::string_view label) {
+  return label.empty() ? "is empty" : fault_of(label);
+}
+
+void require_text(const Column& column, std::string_view what, std::string_view fault) {
+  if (!fault.empty()) throw Error("{} of column '{}' {}", what, column.name, fault);
+}
+
+void require_value(const Column& column, const Value& value) {
+  if (std::holds_alternative<std::monostate>(value)) {
+    if (!column.nullable) throw Error("column '{}' is null, which it may not be", column.name);
+    return;
+  }
+  if (!fits(value, column.type)) {
+    throw Error("column '{}' is {}, and the value is {}", column.name, to_string(column.type),
+                word_of(value));
+  }
+  if (const double* number = std::get_if<double>(&value);
+      number != nullptr && std::isnan(*number)) {
+    throw Error("column '{}' is NaN: leave it null", column.name);
+  }
+  if (column.type == ColumnType::string) {
+    require_text(column, "the string", fault_of(std::get<std::string>(value)));
+  }
+  if (column.type == ColumnType::set) {
+    for (const std::string& label : std::get<Texts>(value)) {
+      require_text(column, "a label", fault_of_label(label));
+    }
+  }
+}
+
+/// Returns the bytes of a text; those of a set are its labels, ascending and each once.
+std::string text_of(const Value& value) {
+  if (const std::string* text = std::get_if<std::string>(&value)) return *text;
+  Texts labels = std::get<Texts>(value);
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  std::string text((1 + labels.size()) * kCountBytes, '\0');
+  store_unaligned(text.data(), static_cast<std::uint32_t>(labels.size()));
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    end += labels[i].size();
+    store_unaligned(text.data() + (1 + i) * kCountBytes, static_cast<std::uint32_t>(end));
+  }
+  for (const std::string& label : labels) text += label;
+  return text;
+}
+
+std::uint64_t word_of_scalar(const Value& value) {
+  if (const bool* truth = std::get_if<bool>(&value)) return *truth ? 1 : 0;
+  if (const auto* number = std::get_if<std::uint64_t>(&value)) return *number;
+  if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    return static_cast<std::uint64_t>(*number);
+  }
+  // A zero has one form, so that equal numbers have equal bits.
+  const double number = std::get<double>(value);
+  return std::bit_cast<std::uint64_t>(number == 0 ? 0.0 : number);
+}
+
+[[noreturn]] void refuse_length(std::size_t bytes) {
+  throw Error("the attributes of the row have {} bytes, more than {}", bytes, kMostTupleBytes);
+}
+
+/// The fields of a tuple while it is checked.
+class TupleCheck {
+ public:
+  TupleCheck(std::span<const std::byte> bytes, const Schema& schema, std::string_view source)
+      : bytes_(bytes), schema_(schema), source_(source) {}
+
+  void run() {
+    if (bytes_.size() < sizeof(std::uint16_t) || bytes_.size() > kMostTupleBytes) fail("length");
+    const auto columns = load_unaligned<std::uint16_t>(bytes_.data());
+    if (columns > schema_.size()) fail("count of columns");
+    const std::size_t slots = slots_begin(columns);
+    if (bytes_.size() < slots + columns * kSlotBytes) fail("length");
+    texts_ = bytes_.subspan(slots + columns * kSlotBytes);
+    for (std::size_t column = 0; column < columns; ++column) {
+      check(column, load_unaligned<std::uint64_t>(bytes_.data() + slots + column * kSlotBytes));
+    }
+    for (std::size_t bit = columns; bit < 8 * null_bytes(columns); ++bit) {
+      if (is_null(bit)) fail("bits of null");
+    }
+    for (std::size_t column = columns; column < schema_.size(); ++column) {
+      if (!schema_[column].nullable) fail_column(column, "is missing");
+    }
+    if (next_ != texts_.size()) fail("length");
+  }
+
+ private:
+  bool is_null(std::size_t column) const {
+    return (std::to_integer<unsigned>(bytes_[2 + column / 8]) >> (column % 8) & 1) != 0;
+  }
+
+  void check(std::size_t column, std::uint64_t slot) {
+    const Column& is = schema_[column];
+    if (is_null(column)) {
+      if (!is.nullable) fail_column(column, "is null");
+      if (slot != 0) fail_column(column, "is null and has a value");
+    } else if (!is_scalar(is.type)) {
+      check_text(column, slot);
+    } else if (is.type == ColumnType::boolean && slot > 1) {
+      fail_column(column, "is no bool");
+    } else if (is.type == ColumnType::f64 && !is_plain(std::bit_cast<double>(slot))) {
+      fail_column(column, "is NaN or a negative zero");
+    }
+  }
+
+  static bool is_plain(double number) {
+    return !std::isnan(number) && (number != 0 || !std::signbit(number));
+  }
+
+  void check_text(std::size_t column, std::uint64_t slot) {
+    const std::uint64_t length = slot >> 32;
+    if ((slot & 0xffffffff) != next_ || length > texts_.size() - next_) {
+      fail_column(column, "has no such text");
+    }
+    const auto text = texts_.subspan(next_, length);
+    next_ += length;
+    if (schema_[column].type == ColumnType::string) {
+      require(column, fault_of({reinterpret_cast<const char*>(text.data()), text.size()}));
+    } else if (schema_[column].type == ColumnType::set) {
+      check_set(column, text);
+    }
+  }
+
+  void check_set(std::size_t column, std::span<const std::byte> text) {
+    if (text.size() < kCountBytes) fail_column(column, "has no count of labels");
+    const auto count = load_unaligned<std::uint32_t>(text.data());
+    if (count > text.size() / kCountBytes - 1) fail_column(column, "has no room for its labels");
+    const std::size_t bytes = text.size() - (1 + std::size_t{count}) * kCountBytes;
+    std::uint32_t end = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto next = load_unaligned<std::uint32_t>(text.data() + (1 + i) * kCountBytes);
+      if (next < end || next > bytes) fail_column(column, "has a label that ends nowhere");
+      end = next;
+    }
+    if (end != bytes) fail_column(column, "has bytes after its labels");
+    const Labels labels(text.data());
+    for (std::uint32_t i = 0; i < count; ++i) {
+      require(column, fault_of_label(labels[i]));
+      if (i > 0 && labels[i] <= labels[i - 1]) fail_column(column, "has labels out of order");
+    }
+  }
+
+  void require(std::size_t column, std::string_view fault) const {
+    if (!fault.empty()) fail_column(column, fault);
+  }
+  [[noreturn]] void fail(std::string_view what) const {
+    throw Error("{}: the attributes of a row are damaged: their {} cannot be; restore it", source_,
+                what);
+  }
+  [[noreturn]] void fail_column(std::size_t column, std::string_view what) const {
+    throw Error("{}: the attributes of a row are damaged: column '{}' {}; restore it", source_,
+                schema_[column].name, what);
+  }
+
+  const std::span<const std::byte> bytes_;
+  const Schema& schema_;
+  const std::string_view source_;
+  std::span<const std::byte> texts_;  ///< the bytes after the slots
+  std::size_t next_ = 0;              ///< where the next text begins
+};
+
+}  // namespace
+
+std::size_t append_tuple(const Schema& schema, std::span<const Value> values,
+                         std::vector<std::byte>& out) {
+  const std::size_t columns = schema.size();
+  FARVEC_CHECK(values.size() == columns, "{} values for {} columns", values.size(), columns);
+  const std::size_t slots = slots_begin(columns);
+  std::string tuple(slots + columns * kSlotBytes, '\0');
+  store_unaligned(tuple.data(), static_cast<std::uint16_t>(columns));
+  std::string texts;
+  for (std::size_t i = 0; i < columns; ++i) {
+    require_value(schema[i], values[i]);
+    std::uint64_t slot = 0;
+    if (std::holds_alternative<std::monostate>(values[i])) {
+      char& nulls = tuple[sizeof(std::uint16_t) + i / 8];
+      nulls = static_cast<char>(static_cast<unsigned char>(nulls) | 1u << (i % 8));
+    } else if (is_scalar(schema[i].type)) {
+      slot = word_of_scalar(values[i]);
+    } else {
+      const std::string text = text_of(values[i]);
+      slot = texts.size() | std::uint64_t{text.size()} << 32;
+      if (text.size() > kMostTupleBytes) refuse_length(tuple.size() + texts.size() + text.size());
+      texts += text;
+    }
+    store_unaligned(tuple.data() + slots + i * kSlotBytes, slot);
+    if (tuple.size() + texts.size() > kMostTupleBytes) refuse_length(tuple.size() + texts.size());
+  }
+  tuple += texts;
+  const auto bytes = std::as_bytes(std::span(tuple));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+  return bytes.size();
+}
+
+void check_tuple(std::span<const std::byte> bytes, const Schema& schema, std::string_view source) {
+  TupleCheck(bytes, schema, source).run();
+}
+
+Value Tuple::value(const Schema& schema, std::size_t column) const {
+  if (is_null(column)) return {};
+  switch (schema[column].type) {
+    case ColumnType::u64:
+      return word(column);
+    case ColumnType::i64:
+    case ColumnType::timestamp:
+      return static_cast<std::int64_t>(word(column));
+    case ColumnType::f64:
+      return std::bit_cast<double>(word(column));
+    case ColumnType::boolean:
+      return word(column) != 0;
+    case ColumnType::string:
+    case ColumnType::bytes:
+      return std::string(text(column));
+    case ColumnType::set:
+      break;
+  }
+  const Labels labels = this->labels(column);
+  Texts texts;
+  for (std::uint32_t i = 0; i < labels.size(); ++i) texts.emplace_back(labels[i]);
+  return texts;
+}
+
+void Tuples::append(const Schema& schema, std::span<const Value> values) {
+  if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - kMostTupleBytes) {
+    throw Error("the attributes of {} rows have more than 4 GiB: bring them in parts", count() + 1);
+  }
+  append_tuple(schema, values, bytes);
+  ends.push_back(static_cast<std::uint32_t>(bytes.size()));
+}
+
+void Tuples::append(std::span<const std::byte> tuple) {
+  bytes.insert(bytes.end(), tuple.begin(), tuple.end());
+  ends.push_back(static_cast<std::uint32_t>(bytes.size()));
+}
+
+}  // namespace farvec::layout
