@@ -130,7 +130,7 @@ class Study {
   }
 
   void import(Collection& set, NodeId begin, NodeId end) {
-    (void)set.import(part(begin, end), numbered(begin, end - begin));
+    (void)set.import({part(begin, end), numbered(begin, end - begin)});
     live_.apply({++step_, measure::StepKind::insert, begin, end, begin});
   }
   void erase(Collection& set, NodeId begin, NodeId end) {
@@ -141,7 +141,7 @@ class Study {
   /// Ids from first_id on get the rows.
   void replace(Collection& set, NodeId begin, NodeId end, NodeId first_id) {
     Receipt receipt;
-    set.insert(part(begin, end), numbered(first_id, end - begin), patience(), receipt);
+    set.insert({part(begin, end), numbered(first_id, end - begin)}, patience(), receipt);
     live_.apply({++step_, measure::StepKind::replace, begin, end, first_id});
   }
   static changes::Patience patience() { return {.until = now_ticks() + us_to_ticks(kPatienceUs)}; }
@@ -207,7 +207,7 @@ class Study {
         const NodeId behind = std::min(end, next + arguments_.batch);
         const Ticks start = now_ticks();
         Receipt receipt;
-        set.insert(part(next, behind), numbered(next, behind - next), patience(), receipt);
+        set.insert({part(next, behind), numbered(next, behind - next)}, patience(), receipt);
         waits.push_back(static_cast<float>(ticks_to_us(now_ticks() - start)));
       }
       const double us = std::accumulate(waits.begin(), waits.end(), 0.0);

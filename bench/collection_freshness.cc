@@ -96,7 +96,7 @@ std::vector<Event> insert_paced(Collection& set, const dataset::VectorSet& rows,
     const VectorView part = rows.view().part(next, count);
     changes::Receipt receipt;
     begun.push_back({0, now_ticks()});
-    set.insert(part, ids, {.until = now_ticks() + us_to_ticks(kPatienceUs)}, receipt);
+    set.insert({part, ids}, {.until = now_ticks() + us_to_ticks(kPatienceUs)}, receipt);
     acknowledged.push_back({receipt.version, now_ticks()});
     due += pace;
     while (now_ticks() < due) std::this_thread::sleep_for(std::chrono::microseconds(20));

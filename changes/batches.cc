@@ -2,11 +2,10 @@
 
 namespace farvec::changes {
 
-void insert_all(Changing& index, const VectorView& rows, std::span<const std::uint64_t> ids,
-                const Batches& batches, Receipt& receipt) {
-  in_batches(rows.count, index.row_shape().batch_rows, batches,
+void insert_all(Changing& index, const RowBatch& rows, const Batches& batches, Receipt& receipt) {
+  in_batches(rows.ids.size(), index.row_shape().batch_rows, batches,
              [&](std::size_t first, std::size_t count, const Patience& patience) {
-               index.insert(rows.part(first, count), ids.subspan(first, count), patience, receipt);
+               index.insert(rows.part(first, count), patience, receipt);
              });
 }
 
@@ -27,6 +26,7 @@ FoundRows get_all(const Changing& index, std::span<const std::uint64_t> ids,
                all.version = some.version;
                all.found.insert(all.found.end(), some.found.begin(), some.found.end());
                all.rows.insert(all.rows.end(), some.rows.begin(), some.rows.end());
+               all.attributes.append(some.attributes.view());
              });
   return all;
 }

@@ -39,8 +39,7 @@ void in_batches(std::size_t count, std::size_t most, const Batches& batches, con
 
 /// Inserts rows, all of which check() has accepted. `receipt` counts what is in, also when this
 /// throws.
-void insert_all(Changing& index, const VectorView& rows, std::span<const std::uint64_t> ids,
-                const Batches& batches, Receipt& receipt);
+void insert_all(Changing& index, const RowBatch& rows, const Batches& batches, Receipt& receipt);
 void erase_all(Changing& index, std::span<const std::uint64_t> ids, const Batches& batches,
                Receipt& receipt);
 /// Gets rows by their ids. The rows of one batch are of one moment; the version is the last

@@ -17,6 +17,7 @@
 #include "base/status_error.h"
 #include "base/types.h"
 #include "changes/receipt.h"
+#include "changes/row_batch.h"
 
 namespace farvec::changes {
 
@@ -26,6 +27,7 @@ struct RowShape {
   ElementType stored_type = ElementType::f32;  ///< rows that get() returns have this type
   std::uint32_t dimension = 0;
   std::optional<Metric> metric = {};  ///< none: a node has it and does not say it
+  layout::Schema schema = {};         ///< attributes of the rows; without columns: they have none
   // The most that one call takes. A caller that has more makes several calls, and looks at its
   // interruption in between.
   std::size_t batch_rows = 0;  ///< insert()
@@ -60,12 +62,11 @@ class Changing {
 
   virtual RowShape row_shape() const = 0;
   /// Throws Error naming the first row that the index cannot take, or what else is wrong: another
-  /// type or dimension, more or fewer ids than rows, an id that comes twice. A caller checks all
-  /// rows before it inserts the first batch.
-  virtual void check(const VectorView& rows, std::span<const std::uint64_t> ids) const = 0;
+  /// type or dimension, more or fewer ids than rows, an id that comes twice, attributes that do not
+  /// fit the schema. A caller checks all rows before it inserts the first batch.
+  virtual void check(const RowBatch& batch) const = 0;
   /// Inserts rows that check() accepts. They may be copied, and are checked again.
-  virtual void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                      const Patience& patience, Receipt& receipt) = 0;
+  virtual void insert(const RowBatch& batch, const Patience& patience, Receipt& receipt) = 0;
   /// Removes the rows with these ids. Ids that are not there are counted.
   virtual void erase(std::span<const std::uint64_t> ids, const Patience& patience,
                      Receipt& receipt) = 0;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "layout/attributes/tuple.h"
+
 namespace farvec::changes {
 
 /// Says what one change did, or several.
@@ -29,6 +31,8 @@ struct FoundRows {
   std::uint64_t version = 0;         ///< number of the last change that is in them
   std::vector<bool> found = {};      ///< for every id that was asked for
   std::vector<std::byte> rows = {};  ///< those that were found, packed, in stored form
+  /// The attributes of those that were found; none where the index has no schema.
+  layout::Tuples attributes = {};
 };
 
 }  // namespace farvec::changes

@@ -186,15 +186,14 @@ wire::StatsResponse RemoteCollection::stats(const Attempts& attempts) const {
   return response;
 }
 
-void RemoteCollection::check(const VectorView& rows, std::span<const std::uint64_t> ids) const {
+void RemoteCollection::check(const changes::RowBatch& batch) const {
+  const auto& [rows, ids, attributes] = batch;
   if (rows.type != shape_.type || rows.dimension != shape_.dimension) {
     throw StatusError(StatusCode::invalid_argument,
                       "rows of {} x {} do not fit a collection of {} x {}", rows.dimension,
                       to_string(rows.type), shape_.dimension, to_string(shape_.type));
   }
-  if (rows.count != ids.size()) {
-    throw Error("{} rows and {} ids: every row has one", rows.count, ids.size());
-  }
+  changes::check_shape(batch, shape_.schema);
   if (const auto faulty = find_faulty_row(rows, shape_.metric)) {
     throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", faulty->row,
                       ids[faulty->row], to_string(faulty->fault));
@@ -215,9 +214,10 @@ Attempts RemoteCollection::attempts_within(const changes::Patience& patience) co
   return attempts;
 }
 
-void RemoteCollection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                              const changes::Patience& patience, changes::Receipt& receipt) {
-  auto request = request_of<wire::InsertRequest>(ids);
+void RemoteCollection::insert(const changes::RowBatch& batch, const changes::Patience& patience,
+                              changes::Receipt& receipt) {
+  const VectorView& rows = batch.rows;
+  auto request = request_of<wire::InsertRequest>(batch.ids);
   request.set_type(to_wire(rows.type));
   request.set_dimension(rows.dimension);
   const std::size_t row_bytes = rows.dimension * element_bytes(rows.type);

@@ -45,11 +45,11 @@ class RemoteCollection final : public changes::Changing {
 
   /// Throws StatusError (invalid_argument), or Error for an id that comes twice. Every row must
   /// have an id. The node checks each batch again.
-  void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override;
+  void check(const changes::RowBatch& batch) const override;
   /// Inserts one batch. It is in as a whole or not at all, also where the call failed at its
   /// deadline.
-  void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-              const changes::Patience& patience, changes::Receipt& receipt) override;
+  void insert(const changes::RowBatch& batch, const changes::Patience& patience,
+              changes::Receipt& receipt) override;
   void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
              changes::Receipt& receipt) override;
   changes::FoundRows get(std::span<const std::uint64_t> ids,

@@ -117,8 +117,8 @@ Receipt insert(const CollectionHandle& handle, const AnyArray& ids, const AnyArr
   }
   Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    open->changes().check(rows.view(), given.all());
-    changes::insert_all(open->changes(), rows.view(), given.all(),
+    open->changes().check({rows.view(), given.all()});
+    changes::insert_all(open->changes(), {rows.view(), given.all()},
                         {.patience = patience_of(seconds, interrupted)}, receipt);
   });
   return receipt;

@@ -93,9 +93,9 @@ void OpenHnsw::insert(const VectorView& rows, std::span<const std::uint64_t> ids
                       changes::Receipt& receipt) {
   const indexing::OrderOptions chosen = parsed("order", indexing::parse_order, order);
   paged::ChangingHnsw graph = changing(patience, chosen);
-  graph.check(rows, ids);
+  graph.check({rows, ids});
   const Turn turn(*this, patience);
-  graph.insert(rows, ids, {.interrupted = patience.interrupted}, receipt);
+  graph.insert({rows, ids}, {.interrupted = patience.interrupted}, receipt);
 }
 
 void OpenHnsw::erase(std::span<const std::uint64_t> ids, const Patience& patience,

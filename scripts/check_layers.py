@@ -17,7 +17,7 @@ import sys
 # What each room may include besides itself.
 MAY_INCLUDE = {
     "base": set(),
-    "changes": {"base"},
+    "changes": {"base", "layout"},
     "dataset": {"base"},
     "distance": {"base"},
     "layout": {"base"},

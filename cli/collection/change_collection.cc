@@ -45,7 +45,7 @@ Receipt insert_rows(ChangedCollection& collection, const VectorView& rows,
   changes::Batches batches = collection.batches();
   batches.advanced = [&progress](std::uint64_t inserted) { progress.advance(inserted); };
   return receipt_of([&](Receipt& receipt) {
-    changes::insert_all(collection.changes(), rows, ids, batches, receipt);
+    changes::insert_all(collection.changes(), {rows, ids}, batches, receipt);
   });
 }
 
@@ -61,10 +61,10 @@ void insert(const InsertArguments& arguments) {
   const std::vector<std::uint64_t> ids =
       numbered(arguments.first_id + range.begin, range.end - range.begin);
   Change change(arguments);
-  change.collection().changes().check(rows, ids);
+  change.collection().changes().check({rows, ids});
   Receipt receipt;
   if (arguments.import) {
-    change.watched([&] { receipt = change.collection().import(rows, ids); });
+    change.watched([&] { receipt = change.collection().import({rows, ids}); });
   } else {
     receipt = insert_rows(change.collection(), rows, ids, arguments.quiet);
   }

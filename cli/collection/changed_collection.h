@@ -29,7 +29,7 @@ class ChangedCollection {
   virtual changes::Batches batches() const = 0;
   /// Makes one segment of all rows, without the log. Throws Error for a collection that a node
   /// serves.
-  virtual changes::Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids) = 0;
+  virtual changes::Receipt import(const changes::RowBatch& batch) = 0;
   /// Waits until the background has done what changes asked of it, where the background ends with
   /// this process.
   virtual void settle() {}

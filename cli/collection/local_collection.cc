@@ -21,8 +21,8 @@ class LocalCollection final : public ChangedCollection {
   changes::Batches batches() const override {
     return {.patience = {.interrupted = interrupted}, .batch_us = kBatchUs};
   }
-  changes::Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids) override {
-    return collection_.import(rows, ids);
+  changes::Receipt import(const changes::RowBatch& batch) override {
+    return collection_.import(batch);
   }
   void settle() override { collection_.settle(); }
   collection::BuildProgress making() const noexcept override {

@@ -22,7 +22,7 @@ class RemoteCollection final : public ChangedCollection {
   changes::Changing& changes() override { return node_; }
   /// Batches without a time limit of their own: each attempt has the deadline of the options.
   changes::Batches batches() const override { return {.patience = {.interrupted = interrupted}}; }
-  changes::Receipt import(const VectorView&, std::span<const std::uint64_t>) override {
+  changes::Receipt import(const changes::RowBatch&) override {
     throw Error("--import makes a segment beside the collection: --collection, not --connect");
   }
   collection::BuildProgress making() const noexcept override;

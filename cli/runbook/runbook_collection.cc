@@ -55,7 +55,7 @@ std::unique_ptr<measure::RunbookIndex> RunbookCollection::rebuilt(
   RunbookOptions run = run_;
   run.folder += ".rebuilt";
   auto other = std::make_unique<RunbookCollection>(run, options_, Folder::goes);
-  (void)other->collection_->import(rows, ids);
+  (void)other->collection_->import({rows, ids});
   return other;
 }
 

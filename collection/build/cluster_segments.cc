@@ -31,15 +31,14 @@ cluster::ClusteringOptions clustering_options(std::size_t rows, const SegmentRec
   return options;
 }
 
-std::shared_ptr<Segment> write_clusters(const indexing::BuiltClusters& built,
-                                        std::span<const std::uint64_t> ids,
+std::shared_ptr<Segment> write_clusters(const indexing::BuiltClusters& built, const RowFacts& facts,
                                         const SegmentRecipe& recipe) {
   return write_segment(
       [&](const layout::WriteOptions& write) {
         indexing::write_clusters(recipe.folder, built,
                                  {.layout = recipe.manifest->options.clusters.layout}, write);
       },
-      ids, recipe);
+      facts, recipe);
 }
 
 /// Returns the probes of the segment that this process and those that follow have counted.
@@ -62,20 +61,19 @@ indexing::StoredClusters read_cluster_segment(const Segment& segment, const Segm
   return indexing::read_clusters(segment.folder().directory(), load_options(recipe));
 }
 
-std::shared_ptr<Segment> build_cluster_segment(indexing::Source source,
-                                               std::span<const std::uint64_t> ids,
+std::shared_ptr<Segment> build_cluster_segment(indexing::Source source, const RowFacts& facts,
                                                const SegmentRecipe& recipe) {
   const cluster::ClusteringOptions options = clustering_options(source.rows.count, recipe);
-  return write_clusters(indexing::build_clusters(std::move(source), options), ids, recipe);
+  return write_clusters(indexing::build_clusters(std::move(source), options), facts, recipe);
 }
 
 std::shared_ptr<Segment> build_from_memtable(indexing::Source source, const FrozenRows& frozen,
                                              const SegmentRecipe& recipe) {
-  return build_cluster_segment(std::move(source), frozen.ids, recipe);
+  return build_cluster_segment(std::move(source), frozen.facts, recipe);
 }
 
 std::shared_ptr<Segment> merge_cluster_segments(std::span<const View::Bulk* const> segments,
-                                                std::span<const std::uint64_t> ids,
+                                                const RowFacts& facts,
                                                 const SegmentRecipe& recipe) {
   const View::Bulk& largest = *segments.front();
   const auto read_rows = [&](const Segment& segment) {
@@ -85,12 +83,12 @@ std::shared_ptr<Segment> merge_cluster_segments(std::span<const View::Bulk* cons
   indexing::StoredClusters stored = read_cluster_segment(*largest.segment, recipe);
   stored.probes = probes_of(*largest.segment, recipe);
   recipe.watch->enter(BuildPhase::linking);
-  const cluster::ClusteringOptions options = clustering_options(ids.size(), recipe);
+  const cluster::ClusteringOptions options = clustering_options(facts.ids.size(), recipe);
   indexing::StoredClusters merged =
       indexing::merge_clusters(std::move(stored), std::move(changes), options);
-  recipe.watch->linked(ids.size());
+  recipe.watch->linked(facts.ids.size());
   const std::vector<std::uint64_t> probes = halved(merged.probes);
-  auto segment = write_clusters(std::move(merged).built(recipe.threads), ids, recipe);
+  auto segment = write_clusters(std::move(merged).built(recipe.threads), facts, recipe);
   segment->records().take_probes(probes);
   return segment;
 }

@@ -30,8 +30,7 @@ bool in_pages(const SegmentRecipe& recipe) {
   return recipe.manifest->options.in_pages();
 }
 
-std::shared_ptr<Segment> write_graph(const indexing::BuiltGraph& built,
-                                     std::span<const std::uint64_t> ids,
+std::shared_ptr<Segment> write_graph(const indexing::BuiltGraph& built, const RowFacts& facts,
                                      const SegmentRecipe& recipe) {
   const layout::CollectionOptions& options = recipe.manifest->options;
   return write_segment(
@@ -45,23 +44,22 @@ std::shared_ptr<Segment> write_graph(const indexing::BuiltGraph& built,
             {.layout = options.layout, .code_bits = options.code_bits, .record_checksum = false},
             write);
       },
-      ids, recipe);
+      facts, recipe);
 }
 
 indexing::StoredGraph read_graph_segment(const Segment& segment, const SegmentRecipe& recipe) {
   return indexing::read_graph(segment.folder().directory(), load_options(recipe));
 }
 
-std::shared_ptr<Segment> build_graph_segment(indexing::Source source,
-                                             std::span<const std::uint64_t> ids,
+std::shared_ptr<Segment> build_graph_segment(indexing::Source source, const RowFacts& facts,
                                              const SegmentRecipe& recipe) {
   const graph::VamanaOptions options = vamana_options(recipe);
   if (!in_pages(recipe)) {
-    return write_graph(indexing::build_graph(std::move(source), options), ids, recipe);
+    return write_graph(indexing::build_graph(std::move(source), options), facts, recipe);
   }
   return write_graph(
-      indexing::build_slotted_graph(std::move(source), page_recipe(*recipe.manifest), options), ids,
-      recipe);
+      indexing::build_slotted_graph(std::move(source), page_recipe(*recipe.manifest), options),
+      facts, recipe);
 }
 
 std::shared_ptr<Segment> adopt_memtable(indexing::Source source, const FrozenRows& frozen,
@@ -69,12 +67,11 @@ std::shared_ptr<Segment> adopt_memtable(indexing::Source source, const FrozenRow
   link_rest(frozen.memtable, recipe.threads, [&] { return recipe.watch->interrupted(); });
   return write_graph(indexing::adopt_graph(std::move(source), {frozen.memtable.graph(), frozen.out},
                                            vamana_options(recipe)),
-                     frozen.ids, recipe);
+                     frozen.facts, recipe);
 }
 
 std::shared_ptr<Segment> merge_graph_segments(std::span<const View::Bulk* const> segments,
-                                              std::span<const std::uint64_t> ids,
-                                              const SegmentRecipe& recipe) {
+                                              const RowFacts& facts, const SegmentRecipe& recipe) {
   const View::Bulk& largest = *segments.front();
   const auto read_rows = [&](const Segment& segment) {
     return std::move(read_graph_segment(segment, recipe).rows);
@@ -84,7 +81,7 @@ std::shared_ptr<Segment> merge_graph_segments(std::span<const View::Bulk* const>
   recipe.watch->enter(BuildPhase::linking);
   indexing::StoredGraph merged =
       indexing::merge_graph(std::move(stored), std::move(changes), vamana_options(recipe));
-  return write_graph(std::move(merged).built(), ids, recipe);
+  return write_graph(std::move(merged).built(), facts, recipe);
 }
 
 }  // namespace

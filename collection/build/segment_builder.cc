@@ -35,6 +35,20 @@ ReplacedPart live_rows(const void* part, std::uint32_t count, const RowSet& out)
   return live;
 }
 
+layout::Tuples all_null(std::size_t rows, const layout::Schema& schema) {
+  layout::Tuples tuples;
+  for (std::size_t i = 0; i < rows && !schema.empty(); ++i) tuples.append(layout::null_tuple());
+  return tuples;
+}
+
+/// Appends the attributes of some rows of a segment; none where its rows have no attributes.
+void append_attributes(const Segment& segment, std::span<const NodeId> rows,
+                       layout::Tuples& attributes) {
+  const layout::Tuples all = segment.attributes().read_all();
+  if (all.count() == 0) return;
+  for (const NodeId row : rows) attributes.append(all.view().row(row));
+}
+
 std::vector<const View::Bulk*> largest_first(const View& part) {
   std::vector<const View::Bulk*> bulks;
   for (const View::Bulk& bulk : part.segments) bulks.push_back(&bulk);
@@ -45,15 +59,19 @@ std::vector<const View::Bulk*> largest_first(const View& part) {
 
 }  // namespace
 
-std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const std::uint64_t> ids,
+std::shared_ptr<Segment> build_segment(const changes::RowBatch& batch,
                                        const SegmentRecipe& recipe) {
   require_place(recipe);
   const layout::CollectionManifest& manifest = *recipe.manifest;
   layout::Manifest description =
-      indexing::describe_source({recipe.name, recipe.name}, rows, manifest.metric);
-  const dataset::VectorSet stored = indexing::stored_copy(rows, manifest.metric, recipe.threads);
+      indexing::describe_source({recipe.name, recipe.name}, batch.rows, manifest.metric);
+  const dataset::VectorSet stored =
+      indexing::stored_copy(batch.rows, manifest.metric, recipe.threads);
   indexing::Source source{std::move(description), stored.view()};
-  return maker_for(recipe).from_rows(std::move(source), ids, recipe);
+  layout::Tuples nulls;
+  if (batch.attributes.count() == 0) nulls = all_null(batch.rows.count, manifest.schema);
+  const RowFacts facts{batch.ids, nulls.count() > 0 ? nulls.view() : batch.attributes};
+  return maker_for(recipe).from_rows(std::move(source), facts, recipe);
 }
 
 Replacement build_segment(const ViewPointer& part, Memtable& memtable,
@@ -68,16 +86,19 @@ Replacement build_segment(const ViewPointer& part, Memtable& memtable,
   const layout::CollectionManifest& manifest = *recipe.manifest;
   dataset::VectorSet rows(fresh.live(), manifest.dimension, manifest.stored_type);
   std::vector<std::uint64_t> ids;
+  layout::Tuples attributes;
   for (const NodeId row : result.parts.front().rows) {
     std::memcpy(rows.mutable_row(ids.size()), memtable.row(row), rows.view().row_bytes());
     ids.push_back(memtable.id(row));
+    if (!manifest.schema.empty()) attributes.append(memtable.attributes(row));
   }
   indexing::Source source{
       indexing::describe_source({recipe.name, recipe.name}, rows.view(), manifest.metric),
       rows.view()};
   source.manifest.source_type = manifest.source_type;
+  const RowFacts facts{ids, attributes.view()};
   result.segment =
-      maker_for(recipe).from_memtable(std::move(source), {memtable, *fresh.out, ids}, recipe);
+      maker_for(recipe).from_memtable(std::move(source), {memtable, *fresh.out, facts}, recipe);
   return result;
 }
 
@@ -86,15 +107,17 @@ Replacement merge_segments(const ViewPointer& part, const SegmentRecipe& recipe)
   FARVEC_CHECK(!bulks.empty());
   Replacement result{.of = part, .parts = {}, .segment = nullptr};
   std::vector<std::uint64_t> ids;
+  layout::Tuples attributes;
   for (const View::Bulk* bulk : bulks) {
     const Segment& segment = *bulk->segment;
     result.parts.push_back(live_rows(&segment, segment.rows(), *bulk->out));
     for (const NodeId row : result.parts.back().rows) ids.push_back(segment.ids().of(row));
+    append_attributes(segment, result.parts.back().rows, attributes);
   }
   if (ids.empty()) return result;
   require_place(recipe);
   recipe.watch->enter(BuildPhase::reading);
-  result.segment = maker_for(recipe).from_segments(bulks, ids, recipe);
+  result.segment = maker_for(recipe).from_segments(bulks, {ids, attributes.view()}, recipe);
   return result;
 }
 

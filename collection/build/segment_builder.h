@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 
+#include "changes/row_batch.h"
 #include "collection/build/build_watch.h"
 #include "collection/nodes/probing_nodes.h"
 #include "collection/segment/segment.h"
@@ -33,11 +33,10 @@ struct SegmentRecipe {
   BuildWatch* watch = nullptr;
 };
 
-/// Makes a segment of rows of the source type from nothing. It is durable and published when this
-/// returns, and its files stay until the caller discards it (Manifests). Throws Error; then there
-/// is no folder.
-std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const std::uint64_t> ids,
-                                       const SegmentRecipe& recipe);
+/// Makes a segment of rows of the source type, whose attributes were checked, from nothing. It is
+/// durable and published when this returns, and its files stay until the caller discards it
+/// (Manifests). Throws Error; then there is no folder.
+std::shared_ptr<Segment> build_segment(const changes::RowBatch& batch, const SegmentRecipe& recipe);
 
 /// Makes a segment of the live rows of the one memtable that `part` has, which takes no more rows.
 /// It links the rows that are not linked yet, and then the memtable's graph becomes the segment's,

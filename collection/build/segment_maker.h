@@ -12,21 +12,20 @@
 
 namespace farvec::collection {
 
-/// Each function makes a segment of all rows that it is given, whose ids are `ids` in the order of
-/// its rows, and throws what write_segment() throws.
+/// Each function makes a segment of all rows that it is given, which have the facts, and throws
+/// what write_segment() throws.
 struct SegmentMaker {
   using Made = std::shared_ptr<Segment>;
 
   /// Builds it of all rows of the source from nothing.
-  Made (*from_rows)(indexing::Source source, std::span<const std::uint64_t> ids,
-                    const SegmentRecipe& recipe);
+  Made (*from_rows)(indexing::Source source, const RowFacts& facts, const SegmentRecipe& recipe);
   /// Makes it of the rows of a memtable that are not out; these are the source's rows.
   Made (*from_memtable)(indexing::Source source, const FrozenRows& frozen,
                         const SegmentRecipe& recipe);
   /// Makes it from the structure of the first of the segments, without its rows that are out, and
   /// with the live rows of the others.
-  Made (*from_segments)(std::span<const View::Bulk* const> segments,
-                        std::span<const std::uint64_t> ids, const SegmentRecipe& recipe);
+  Made (*from_segments)(std::span<const View::Bulk* const> segments, const RowFacts& facts,
+                        const SegmentRecipe& recipe);
 };
 
 /// Links the rows of a memtable that are not linked yet. The memtable's own graph becomes the

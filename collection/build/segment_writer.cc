@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "collection/segment/segment_folder.h"
+#include "layout/collection/segment_attributes.h"
 #include "layout/collection/segment_ids.h"
 #include "layout/index/index_removal.h"
 
@@ -30,8 +31,7 @@ class Unfinished {
 
 }  // namespace
 
-std::shared_ptr<Segment> write_segment(const WriteIndex& write_index,
-                                       std::span<const std::uint64_t> ids,
+std::shared_ptr<Segment> write_segment(const WriteIndex& write_index, const RowFacts& facts,
                                        const SegmentRecipe& recipe) {
   BuildWatch* const watch = recipe.watch;
   Unfinished unfinished(recipe);
@@ -41,9 +41,14 @@ std::shared_ptr<Segment> write_segment(const WriteIndex& write_index,
                .quiet = true,
                .on_chunk = [watch](std::uint64_t bytes) { watch->moved(bytes); },
                .interrupted = [watch] { return watch->interrupted(); }});
-  const layout::SegmentEntry entry{.number = recipe.number, .rows = ids.size()};
-  layout::write_segment_ids(recipe.folder / layout::kSegmentIdsFile, entry, ids);
-  std::shared_ptr<Segment> segment = open_segment(recipe.folder, entry, recipe.access);
+  const layout::SegmentEntry entry{.number = recipe.number, .rows = facts.ids.size()};
+  layout::write_segment_ids(recipe.folder / layout::kSegmentIdsFile, entry, facts.ids);
+  const layout::Schema& schema = recipe.manifest->schema;
+  if (!schema.empty()) {
+    layout::write_segment_attributes(recipe.folder / layout::kSegmentAttributesFile, entry,
+                                     facts.attributes);
+  }
+  std::shared_ptr<Segment> segment = open_segment(recipe.folder, entry, schema, recipe.access);
   if (recipe.publisher != nullptr) {
     recipe.publisher->want(*segment);
     recipe.publisher->publish(recipe.number);

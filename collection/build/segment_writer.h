@@ -19,17 +19,23 @@ namespace farvec::collection {
 /// Writes the index into the recipe's folder. Throws Error.
 using WriteIndex = std::function<void(const layout::WriteOptions&)>;
 
-/// Writes the index and the ids of its rows, opens them, and brings them to memory nodes where the
-/// collection's segments are there. Throws Error; then there is no folder.
-std::shared_ptr<Segment> write_segment(const WriteIndex& write_index,
-                                       std::span<const std::uint64_t> ids,
+/// RowFacts are what a segment has of its rows beside the vectors, in the order of its rows. They
+/// are borrowed.
+struct RowFacts {
+  std::span<const std::uint64_t> ids;
+  layout::TupleView attributes;  ///< a tuple for each row; none where the schema has no columns
+};
+
+/// Writes the index and the facts of its rows, opens them, and brings them to memory nodes where
+/// the collection's segments are there. Throws Error; then there is no folder.
+std::shared_ptr<Segment> write_segment(const WriteIndex& write_index, const RowFacts& facts,
                                        const SegmentRecipe& recipe);
 
 /// FrozenRows refer to a memtable that gets no more rows. It is borrowed.
 struct FrozenRows {
   Memtable& memtable;
   const RowSet& out;
-  std::span<const std::uint64_t> ids;  ///< ids of the rows that are not out
+  const RowFacts& facts;  ///< those of the rows that are not out
 };
 
 /// Returns options for reading segments that are merged, which obey the watch.

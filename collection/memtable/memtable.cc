@@ -40,9 +40,12 @@ Memtable::Memtable(const MemtableOptions& options)
       ids_(options.capacity * sizeof(std::uint64_t)),
       rows_(packed_view(vectors_.data(), options.capacity, options.dimension, options.type)),
       many_(distance::many_kernel(options.metric, options.type, options.dimension)),
-      graph_(rows_, options.metric, options.graph) {}
+      graph_(rows_, options.metric, options.graph) {
+  if (options.attributes) attributes_.emplace(options.capacity);
+}
 
-NodeId Memtable::append(const VectorView& rows, std::span<const std::uint64_t> ids) {
+NodeId Memtable::append(const VectorView& rows, std::span<const std::uint64_t> ids,
+                        const layout::TupleView& attributes) {
   // Relaxed: only this thread stores it.
   const std::uint32_t first = size_.load(std::memory_order_relaxed);
   FARVEC_CHECK(rows.type == options_.type && rows.dimension == options_.dimension,
@@ -51,6 +54,8 @@ NodeId Memtable::append(const VectorView& rows, std::span<const std::uint64_t> i
   FARVEC_CHECK(rows.count == ids.size(), "{} rows with {} ids", rows.count, ids.size());
   FARVEC_CHECK(rows.count <= capacity() - first, "{} rows for a memtable that has {} of {}",
                rows.count, first, capacity());
+  FARVEC_CHECK(attributes_ || attributes.count() == 0, "the rows of this memtable have none");
+  if (attributes_) attributes_->put(first, attributes);
   const std::size_t bytes = row_bytes(options_);
   for (std::size_t i = 0; i < rows.count; ++i) {
     std::memcpy(vectors_.data() + (first + i) * bytes, rows.row(i), bytes);

@@ -6,14 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "base/memory.h"
 #include "base/types.h"
+#include "collection/memtable/memtable_attributes.h"
 #include "collection/memtable/memtable_graph.h"
 #include "collection/memtable/memtable_query.h"
 #include "distance/distance.h"
 #include "graph/candidate_list.h"
+#include "layout/attributes/tuple.h"
 
 namespace farvec::collection {
 
@@ -23,6 +26,7 @@ struct MemtableOptions {
   std::uint32_t dimension = 0;
   std::uint32_t capacity = 0;  ///< rows, at least 1
   MemtableGraphOptions graph;
+  bool attributes = false;  ///< whether rows have attributes
 };
 
 /// Rows are only added, and never change: a search may run while one thread appends and others
@@ -40,10 +44,12 @@ class Memtable {
   Memtable(const Memtable&) = delete;
   Memtable& operator=(const Memtable&) = delete;
 
-  /// Copies rows of the stored type, all of them finite, with the id of each. Returns the number of
-  /// the first one; the others follow. It is for one thread at a time. The rows must fit: see
-  /// capacity().
-  NodeId append(const VectorView& rows, std::span<const std::uint64_t> ids);
+  /// Copies rows of the stored type, all of them finite, with the id of each, and their checked
+  /// attributes; without a tuple for each, all are null. Returns the number of the first row; the
+  /// others follow. It is for one thread at a time. The rows must fit: see capacity(). Where this
+  /// throws, because there is no memory, no row is in.
+  NodeId append(const VectorView& rows, std::span<const std::uint64_t> ids,
+                const layout::TupleView& attributes = {});
 
   const MemtableOptions& options() const { return options_; }
   std::uint32_t capacity() const { return options_.capacity; }
@@ -60,6 +66,12 @@ class Memtable {
   std::uint32_t unlinked() const {
     const std::uint32_t vertices = linked();
     return size() - vertices;
+  }
+
+  /// Returns the tuple of a row that was published; its attributes are all null where rows have
+  /// none. It stays where it is.
+  std::span<const std::byte> attributes(NodeId row) const {
+    return attributes_ ? attributes_->row(row) : layout::null_tuple();
   }
 
   /// A row in stored form, without padding; it stays where it is.
@@ -84,7 +96,10 @@ class Memtable {
                                           MemtableScratch& scratch) const;
 
   /// Returns the memory that was allocated, with or without rows in it.
-  std::size_t dram_bytes() const { return vectors_.size() + ids_.size() + graph_.dram_bytes(); }
+  std::size_t dram_bytes() const {
+    return vectors_.size() + ids_.size() + graph_.dram_bytes() +
+           (attributes_ ? attributes_->dram_bytes() : 0);
+  }
 
  private:
   void scan(const MemtableQuery& query, NodeId first, MemtableScratch& scratch) const;
@@ -95,6 +110,7 @@ class Memtable {
   const VectorView rows_;  ///< all rows that there is room for
   const distance::ManyKernel many_;
   MemtableGraph graph_;
+  std::optional<MemtableAttributes> attributes_;
   std::atomic<std::uint32_t> size_{0};
 };
 

@@ -6,10 +6,10 @@
 
 namespace farvec::collection {
 
-Segment::Segment(std::uint64_t number, RowIds ids, std::unique_ptr<const SegmentBytes> bytes,
-                 const SegmentAccess& access)
+Segment::Segment(std::uint64_t number, SegmentFacts facts,
+                 std::unique_ptr<const SegmentBytes> bytes, const SegmentAccess& access)
     : number_(number),
-      ids_(std::move(ids)),
+      facts_(std::move(facts)),
       bytes_(std::move(bytes)),
       records_(number, *bytes_, access) {}
 

@@ -1,5 +1,5 @@
-// A Segment is an immutable part of a collection: the ids of its rows, its records on a tier, and
-// the owner of its bytes.
+// A Segment is an immutable part of a collection: the ids and attributes of its rows, its records
+// on a tier, and the owner of its bytes.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,18 @@
 #include "base/types.h"
 #include "collection/segment/row_ids.h"
 #include "collection/segment/segment_access.h"
+#include "collection/segment/segment_attributes.h"
 #include "collection/segment/segment_bytes.h"
 #include "collection/segment/segment_records.h"
 #include "layout/index/manifest.h"
 
 namespace farvec::collection {
+
+/// SegmentFacts are what a segment has of its rows in DRAM, beside their vectors.
+struct SegmentFacts {
+  RowIds ids;
+  SegmentAttributes attributes;
+};
 
 /// Threads share it. Its files stay when it ends: the collection's state deletes them, once no
 /// manifest names it and nothing holds it (ReplacedSegments).
@@ -23,25 +30,28 @@ class Segment {
   using OnChunk = SegmentRecords::OnChunk;
 
   /// Is for open_segment() and fetch_segment(). There are as many ids as the index has rows.
-  Segment(std::uint64_t number, RowIds ids, std::unique_ptr<const SegmentBytes> bytes,
+  Segment(std::uint64_t number, SegmentFacts facts, std::unique_ptr<const SegmentBytes> bytes,
           const SegmentAccess& access);
 
   std::uint64_t number() const { return number_; }
-  std::uint32_t rows() const { return ids_.rows(); }
-  const RowIds& ids() const { return ids_; }
+  std::uint32_t rows() const { return facts_.ids.rows(); }
+  const RowIds& ids() const { return facts_.ids; }
+  const SegmentAttributes& attributes() const { return facts_.attributes; }
   const SegmentRecords& records() const { return records_; }
   const layout::Manifest& manifest() const { return bytes_->manifest(); }
   /// Returns the folder that has the bytes, for a segment that was opened there.
   const SegmentFolder& folder() const;
 
-  /// Returns the bytes of ids and their order, which a writer needs.
-  std::size_t dram_bytes() const { return ids_.dram_bytes(); }
+  /// Returns the bytes of ids and their order, which a writer needs, and of attributes.
+  std::size_t dram_bytes() const {
+    return facts_.ids.dram_bytes() + facts_.attributes.dram_bytes();
+  }
   /// Returns the bytes of all its files, or of what memory nodes hold of it.
   std::uint64_t file_bytes() const { return bytes_->count(); }
 
  private:
   const std::uint64_t number_;
-  const RowIds ids_;
+  const SegmentFacts facts_;
   const std::unique_ptr<const SegmentBytes> bytes_;
   const SegmentRecords records_;  ///< borrows the bytes
 };

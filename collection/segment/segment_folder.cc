@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "layout/collection/segment_attributes.h"
 #include "layout/collection/segment_ids.h"
 #include "search/kinds/index_loader.h"
 
@@ -41,14 +42,18 @@ std::unique_ptr<tiers::IndexRecords> SegmentFolder::records(
 
 std::shared_ptr<Segment> open_segment(const std::filesystem::path& folder,
                                       const layout::SegmentEntry& entry,
-                                      const SegmentAccess& access) {
+                                      const layout::Schema& schema, const SegmentAccess& access) {
   auto bytes = std::make_unique<const SegmentFolder>(folder);
   RowIds ids(layout::read_segment_ids(folder / layout::kSegmentIdsFile, entry));
   if (bytes->manifest().count != entry.rows) {
     throw Error("'{}' has {} vectors where the collection has {}: it is another index",
                 folder.string(), bytes->manifest().count, entry.rows);
   }
-  return std::make_shared<Segment>(entry.number, std::move(ids), std::move(bytes), access);
+  return std::make_shared<Segment>(
+      entry.number,
+      SegmentFacts{std::move(ids),
+                   SegmentAttributes(folder / layout::kSegmentAttributesFile, entry, schema)},
+      std::move(bytes), access);
 }
 
 }  // namespace farvec::collection

@@ -36,10 +36,10 @@ class SegmentFolder final : public SegmentBytes {
   const SegmentRows rows_;
 };
 
-/// Opens a segment in its folder: reads the ids and the index's manifest, and checks them. Throws
-/// Error naming the file.
+/// Opens a segment in its folder: reads the ids, the attributes and the index's manifest, and
+/// checks them. Throws Error naming the file.
 std::shared_ptr<Segment> open_segment(const std::filesystem::path& folder,
                                       const layout::SegmentEntry& entry,
-                                      const SegmentAccess& access);
+                                      const layout::Schema& schema, const SegmentAccess& access);
 
 }  // namespace farvec::collection

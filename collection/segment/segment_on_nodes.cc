@@ -65,7 +65,7 @@ std::shared_ptr<Segment> fetch_from(std::size_t node, const layout::SegmentEntry
   RowIds ids(layout::decode_segment_ids(held.bytes.span(), entry, source));
   const std::uint64_t bytes = held.manifest.node_bytes(0) + held.bytes.size();
   return std::make_shared<Segment>(
-      entry.number, std::move(ids),
+      entry.number, SegmentFacts{std::move(ids), {}},
       std::make_unique<const HeldBytes>(std::move(held.manifest), bytes, access.nodes), access);
 }
 

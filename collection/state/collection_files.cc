@@ -50,7 +50,9 @@ std::string_view before_partial(std::string_view name) {
 CollectionFiles::CollectionFiles(const std::filesystem::path& folder,
                                  const layout::CollectionManifest& manifest,
                                  std::shared_ptr<SegmentPublisher> publisher)
-    : folder_(folder / layout::kCollectionSegmentsFolder), publisher_(std::move(publisher)) {
+    : folder_(folder / layout::kCollectionSegmentsFolder),
+      schema_(manifest.schema),
+      publisher_(std::move(publisher)) {
   for (const layout::SegmentEntry& entry : manifest.segments) saved_[entry.number].entry = entry;
 }
 
@@ -67,7 +69,7 @@ std::vector<View::Bulk> CollectionFiles::open(const SegmentAccess& access, const
   for (auto& [number, saved] : saved_) {
     std::shared_ptr<Segment> segment = find_segment(known, number);
     if (segment == nullptr) {
-      segment = open_segment(segment_folder(number), saved.entry, access);
+      segment = open_segment(segment_folder(number), saved.entry, schema_, access);
       if (publisher_ != nullptr) publisher_->want(*segment);
     }
     saved.out = std::make_shared<const RowSet>(

@@ -71,6 +71,7 @@ class CollectionFiles {
   std::filesystem::path out_path(const layout::SegmentEntry& entry) const;
 
   const std::filesystem::path folder_;
+  const layout::Schema schema_;  ///< that of the manifest
   const std::shared_ptr<SegmentPublisher> publisher_;
   std::map<std::uint64_t, Saved> saved_;  ///< what the manifest names, keyed by number
   std::set<Name> former_;                 ///< what earlier manifests may have named

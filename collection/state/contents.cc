@@ -147,16 +147,16 @@ std::uint64_t Contents::put_out(View& view, std::span<const std::uint64_t> ids) 
   return found;
 }
 
-std::uint64_t Contents::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                               std::uint64_t version) {
+std::uint64_t Contents::insert(const changes::RowBatch& batch, std::uint64_t version) {
+  const auto& [rows, ids, attributes] = batch;
   FARVEC_CHECK(rows.count == ids.size() && ids.size() <= room());
   auto view = std::make_shared<View>(*current());
   const std::uint64_t replaced = put_out(*view, ids);
   Fresh& fresh = fresh_.back();
   const std::uint32_t first = fresh.memtable->size();
   RowOfId more = numbered(ids, first);
-  // Nothing from here on throws, so that rows, ids and the view change together.
-  (void)fresh.memtable->append(rows, ids);
+  // Nothing after this throws, so that rows, ids and the view change together.
+  (void)fresh.memtable->append(rows, ids, attributes);
   move_into(fresh.rows, more);
   view->memtables.back().count = first + static_cast<std::uint32_t>(ids.size());
   view->version = version;

@@ -11,6 +11,7 @@
 
 #include "base/row_set.h"
 #include "base/types.h"
+#include "changes/row_batch.h"
 #include "collection/memtable/memtable.h"
 #include "collection/segment/segment.h"
 #include "collection/state/view.h"
@@ -71,8 +72,7 @@ class Contents {
 
   /// Inserts rows in stored form, at most room(); ids differ from each other. Those that are there
   /// already are replaced. Returns how many were.
-  std::uint64_t insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                       std::uint64_t version);
+  std::uint64_t insert(const changes::RowBatch& batch, std::uint64_t version);
   /// Erases the ids, and returns how many of them were there.
   std::uint64_t erase(std::span<const std::uint64_t> ids, std::uint64_t version);
   bool holds(std::uint64_t id) const;

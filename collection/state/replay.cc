@@ -18,13 +18,12 @@ struct Run {
 };
 
 void insert_run(const Run& run, wal::Position log_begin, Contents& contents) {
-  const std::span<const std::uint64_t> ids(run.changes.ids);
+  const changes::RowBatch all{run.changes.rows, run.changes.ids, run.changes.attributes()};
   for (std::size_t next = run.begin; next < run.end;) {
     if (contents.room() == 0) contents.rotate(log_begin);
-    const VectorView part =
-        run.changes.rows.part(next, std::min<std::size_t>(run.end - next, contents.room()));
-    contents.insert(part, ids.subspan(next, part.count), run.changes.last_version());
-    next += part.count;
+    const std::size_t count = std::min<std::size_t>(run.end - next, contents.room());
+    contents.insert(all.part(next, count), run.changes.last_version());
+    next += count;
   }
 }
 
@@ -39,6 +38,7 @@ MemtableOptions memtable_options(const layout::CollectionManifest& manifest) {
   options.type = manifest.stored_type;
   options.dimension = manifest.dimension;
   options.capacity = manifest.options.memtable_rows;
+  options.attributes = !manifest.schema.empty();
   return options;
 }
 
@@ -52,7 +52,7 @@ SkippedChanges::SkippedChanges(std::string_view log, std::uint64_t reached, std:
 Replay::Replay(const layout::CollectionManifest& manifest, std::shared_ptr<wal::LogSource> source,
                wal::LogTail tail, std::uint64_t accepted)
     : log_(source->name()),
-      shape_{manifest.stored_type, manifest.dimension},
+      shape_{manifest.stored_type, manifest.dimension, manifest.schema},
       metric_(manifest.metric),
       reader_(std::move(source), manifest.log_position, tail),
       accepted_(accepted),
@@ -114,7 +114,7 @@ void Replay::apply(const wal::LogRecord& record, Contents& contents) {
   const layout::RowChanges changes = layout::decode_row_changes(
       record.bytes, shape_, fmt::format("the log '{}' at position {}", log_, record.begin));
   require_order(changes.version);
-  if (changes.kind == layout::RowChangeKind::insert) {
+  if (layout::inserts_rows(changes.kind)) {
     insert(changes, record.begin, contents);
   } else {
     contents.erase(changes.ids, changes.last_version());

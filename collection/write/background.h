@@ -48,7 +48,7 @@ class Background {
 
   /// Do what Collection says of them. They lock the writer, and throw Error when a job fails that
   /// they wait for.
-  changes::Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids);
+  changes::Receipt import(const changes::RowBatch& batch);
   bool flush(const Interruption& give_up);
   bool compact(const Interruption& give_up);
   void settle();
@@ -94,7 +94,7 @@ class Background {
   using Workers = std::initializer_list<BackgroundWorker*>;
   bool wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
                   const Interruption& give_up = {});
-  std::shared_ptr<Import> begin_import(const VectorView& rows, std::span<const std::uint64_t> ids);
+  std::shared_ptr<Import> begin_import(const changes::RowBatch& batch);
 
   const OpenedCollection& opened_;
   Writer& writer_;

@@ -48,9 +48,10 @@ bool Background::wait_until(Lock& lock, Workers workers, const std::function<boo
 }
 
 /// Makes the segment, and waits until no other import is under way.
-changes::Receipt Background::import(const VectorView& rows, std::span<const std::uint64_t> ids) {
-  if (rows.count == 0) return {};
-  const std::shared_ptr<Import> import = begin_import(rows, ids);
+changes::Receipt Background::import(const changes::RowBatch& batch) {
+  if (batch.rows.count == 0) return {};
+  changes::check_shape(batch, opened_.shape.schema);
+  const std::shared_ptr<Import> import = begin_import(batch);
   Lock lock = writer_.lock();
   wait_until(lock, {&builder_}, [this] { return import_ == nullptr; });
   import_ = import;
@@ -72,14 +73,13 @@ changes::Receipt Background::import(const VectorView& rows, std::span<const std:
   return import->receipt();
 }
 
-std::shared_ptr<Import> Background::begin_import(const VectorView& rows,
-                                                 std::span<const std::uint64_t> ids) {
+std::shared_ptr<Import> Background::begin_import(const changes::RowBatch& batch) {
   Lock lock = writer_.lock();
   const SegmentRecipe recipe =
       recipe_of(manifests_.take_number(), import_watch_, opened_.access.build_threads);
   lock.unlock();
-  const WatchedBuild watched(import_watch_, 1, rows.count);
-  std::shared_ptr<Segment> segment = build_segment(rows, ids, recipe);
+  const WatchedBuild watched(import_watch_, 1, batch.rows.count);
+  std::shared_ptr<Segment> segment = build_segment(batch, recipe);
   or_discard(segment, [&] { load(segment.get(), import_watch_); });
   return std::make_shared<Import>(std::move(segment));
 }

@@ -125,6 +125,7 @@ changes::RowShape Collection::row_shape() const {
           .stored_type = shape().stored_type,
           .dimension = shape().dimension,
           .metric = shape().metric,
+          .schema = shape().schema,
           .batch_rows = batch_rows(shape().options.memtable_rows),
           .batch_ids = kBatchIds,
           .batch_gets = std::numeric_limits<std::size_t>::max()};
@@ -134,14 +135,13 @@ nlohmann::ordered_json Collection::now() const {
   return state_json(*view(), state());
 }
 
-void Collection::check(const VectorView& rows, std::span<const std::uint64_t> ids) const {
+void Collection::check(const changes::RowBatch& batch) const {
+  const auto& [rows, ids, attributes] = batch;
   if (rows.type != shape().source_type || rows.dimension != shape().dimension) {
     throw Error("rows of {} x {} do not fit a collection of {} x {}", rows.dimension,
                 to_string(rows.type), shape().dimension, to_string(shape().source_type));
   }
-  if (rows.count != ids.size()) {
-    throw Error("{} rows and {} ids: every row has one", rows.count, ids.size());
-  }
+  changes::check_shape(batch, shape().schema);
   std::unordered_set<std::uint64_t> seen;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const RowFault fault = fault_of_row(rows.row(i), rows.type, rows.dimension, shape().metric);
@@ -153,12 +153,12 @@ void Collection::check(const VectorView& rows, std::span<const std::uint64_t> id
   }
 }
 
-void Collection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                        const changes::Patience& patience, Receipt& receipt) {
+void Collection::insert(const changes::RowBatch& batch, const changes::Patience& patience,
+                        Receipt& receipt) {
   Receipt here;
   Status status;
   try {
-    status = writer_.insert(rows, ids, patience.until, here);
+    status = writer_.insert(batch, patience.until, here);
   } catch (...) {
     receipt += here;
     throw;
@@ -205,6 +205,7 @@ FoundRows Collection::get(std::span<const std::uint64_t> ids,
   const auto [view, locations] = writer_.find(ids, patience.interrupted);
   FoundRows result;
   result.version = view->version;
+  const bool attributed = !shape().schema.empty();
   const std::size_t row_bytes = shape().dimension * element_bytes(shape().stored_type);
   for (const std::optional<Contents::RowLocation>& at : locations) {
     const bool looks = result.found.size() % kRowsBetweenLooks == 0;
@@ -214,11 +215,14 @@ FoundRows Collection::get(std::span<const std::uint64_t> ids,
     result.rows.resize(result.rows.size() + row_bytes);
     const std::span<std::byte> row = std::span(result.rows).last(row_bytes);
     if (at->fresh) {
-      std::memcpy(row.data(), view->memtables[at->part].memtable->row(at->row), row_bytes);
+      const Memtable& memtable = *view->memtables[at->part].memtable;
+      std::memcpy(row.data(), memtable.row(at->row), row_bytes);
+      if (attributed) result.attributes.append(memtable.attributes(at->row));
       continue;
     }
-    const SegmentRows& rows = view->segments[at->part].segment->folder().rows();
-    require_done(rows.read(at->row, row, patience.until));
+    const Segment& segment = *view->segments[at->part].segment;
+    require_done(segment.folder().rows().read(at->row, row, patience.until));
+    if (attributed) result.attributes.append(segment.attributes().read(at->row));
   }
   return result;
 }

@@ -74,10 +74,11 @@ class Collection final : public changes::Changing {
   nlohmann::ordered_json now() const override;
   /// Returns the number of rows up to which an insert is in as a whole or not at all.
   std::size_t record_rows() const { return writer_.record_rows(); }
-  /// Throws Error when the rows have another type or dimension than the source, when there are more
-  /// or fewer ids than rows, and when an id comes twice. Throws StatusError (invalid_argument)
-  /// naming the first row that holds NaN or infinity or is too long (kMostSquaredLength).
-  void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override;
+  /// Throws Error when the rows have another type or dimension than the source, and when an id
+  /// comes twice. Throws StatusError (invalid_argument) when there are more or fewer ids than rows,
+  /// for attributes that do not fit the schema, and naming the first row that holds NaN or infinity
+  /// or is too long (kMostSquaredLength).
+  void check(const changes::RowBatch& batch) const override;
   /// Inserts rows of the source type that check() accepts, and replaces those whose ids are there.
   /// Rows and ids are copied and the copies are checked again, since another thread of the caller
   /// may change them: throws Refusal (invalid_argument) for a row, numbered from `done` on. Waits
@@ -86,23 +87,21 @@ class Collection final : public changes::Changing {
   /// Callers are served in the order in which they came, whatever they bring. When it throws, the
   /// first `done` rows are in; unavailable means that the log has ended, and that these rows may
   /// not have reached it. A batch of up to record_rows(), which are up to 1 MiB and fit a memtable,
-  /// is in as a whole or not at all, also after a kill.
-  void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-              const changes::Patience& patience, Receipt& receipt) override;
+  /// is in as a whole or not at all, also after a kill; with attributes it is fewer rows.
+  void insert(const changes::RowBatch& batch, const changes::Patience& patience,
+              Receipt& receipt) override;
   /// Inserts many rows without the log and the memtables: all become one segment, which is durable
   /// when this returns. Throws Error; then none of the rows is in. If only the manifest could not
   /// be written, all are in, and are durable once a later manifest is.
-  Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids) {
-    return background_.import(rows, ids);
-  }
+  Receipt import(const changes::RowBatch& batch) { return background_.import(batch); }
   /// Removes the rows with these ids. Ids that are not there are counted as missing, and so are
   /// those that come again in one call.
   void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
              Receipt& receipt) override;
 
-  /// Reads rows of segments from their files: throws Refusal (deadline_exceeded) when its time is
-  /// over, and Error naming the file of a row that cannot be read or is damaged. Looks at the
-  /// interruption between rows.
+  /// Reads rows of segments, and their attributes, from their files: throws Refusal
+  /// (deadline_exceeded) when its time is over, and Error naming the file of a row that cannot be
+  /// read or is damaged. Looks at the interruption between rows.
   FoundRows get(std::span<const std::uint64_t> ids,
                 const changes::Patience& patience) const override;
 

@@ -50,8 +50,7 @@ class Writer {
   std::size_t record_rows() const;
   /// Do what Collection says of them. They return why they refuse; `receipt` is about what is in.
   /// Both may wait, and throw where there is no memory, insert() also for a row that is faulty.
-  Status insert(const VectorView& rows, std::span<const std::uint64_t> ids, Ticks deadline,
-                changes::Receipt& receipt);
+  Status insert(const changes::RowBatch& batch, Ticks deadline, changes::Receipt& receipt);
   Status erase(std::span<const std::uint64_t> ids, Ticks deadline, changes::Receipt& receipt);
   /// Says whether a refusal means that memtables wait for segments, or a change for an import.
   static bool is_about_room(const Status& refusal);
@@ -96,8 +95,9 @@ class Writer {
   Status said_of_log(const Status& status) const;
   Status wait_for_log(wal::Position end, Ticks deadline) const;
   Status refused(const Status& status, wal::Position end) const;
-  Result<wal::Position> insert_part(const VectorView& part, std::span<const std::uint64_t> ids,
-                                    Ticks deadline, changes::Receipt& receipt);
+  std::size_t record_rows(const changes::RowBatch& batch) const;
+  Result<wal::Position> insert_part(const changes::RowBatch& part, Ticks deadline,
+                                    changes::Receipt& receipt);
 
   const OpenedCollection& opened_;
   Manifests& manifests_;

@@ -149,15 +149,21 @@ Status Writer::refused(const Status& status, wal::Position end) const {
   return durable.ok() ? status : durable;
 }
 
-Status Writer::insert(const VectorView& rows, std::span<const std::uint64_t> ids, Ticks deadline,
-                      changes::Receipt& receipt) {
+/// Returns how many of the batch's first rows fit one record of the log.
+std::size_t Writer::record_rows(const changes::RowBatch& batch) const {
+  const std::size_t row_bytes = opened_.shape.dimension * element_bytes(opened_.shape.stored_type);
+  const std::uint32_t fit = layout::changes_per_record(row_bytes, batch.attributes);
+  return std::min({batch.rows.count, record_rows(), std::size_t{fit}});
+}
+
+Status Writer::insert(const changes::RowBatch& batch, Ticks deadline, changes::Receipt& receipt) {
   wal::Position end = 0;
   Status status;
   try {
-    while (status.ok() && receipt.done < rows.count) {
-      const std::size_t count = std::min(rows.count - receipt.done, record_rows());
-      const Result<wal::Position> inserted = insert_part(
-          rows.part(receipt.done, count), ids.subspan(receipt.done, count), deadline, receipt);
+    while (status.ok() && receipt.done < batch.rows.count) {
+      const changes::RowBatch rest = batch.part(receipt.done, batch.rows.count - receipt.done);
+      const Result<wal::Position> inserted =
+          insert_part(rest.part(0, record_rows(rest)), deadline, receipt);
       status = inserted.status();
       if (status.ok()) end = inserted.value();
     }
@@ -169,25 +175,28 @@ Status Writer::insert(const VectorView& rows, std::span<const std::uint64_t> ids
 }
 
 /// Inserts the rows of one record of the log, or none of them where it is refused.
-Result<wal::Position> Writer::insert_part(const VectorView& part,
-                                          std::span<const std::uint64_t> ids, Ticks deadline,
+Result<wal::Position> Writer::insert_part(const changes::RowBatch& part, Ticks deadline,
                                           changes::Receipt& receipt) {
   // The caller may change rows and ids meanwhile: what is checked is what is kept.
-  const dataset::VectorSet stored = indexing::stored_copy(part, opened_.shape.metric, 1);
-  const std::vector<std::uint64_t> part_ids(ids.begin(), ids.end());
-  if (different_ids(part_ids).size() != part_ids.size()) return kIdComesTwice;
+  const dataset::VectorSet stored = indexing::stored_copy(part.rows, opened_.shape.metric, 1);
+  const std::vector<std::uint64_t> ids(part.ids.begin(), part.ids.end());
+  const layout::Tuples tuples = layout::Tuples::copy_of(part.attributes);
+  const changes::RowBatch copy{stored.view(), ids, tuples.view()};
+  changes::check_shape(copy, opened_.shape.schema);
+  if (different_ids(ids).size() != ids.size()) return kIdComesTwice;
   Lock lock = this->lock();
   const Turn turn(turns_);
   const Result<wal::Position> appended = log_change(
-      lock, deadline, [&] { return make_room(lock, turn, part.count, deadline); },
+      lock, deadline, [&] { return make_room(lock, turn, ids.size(), deadline); },
       [&] {
-        return append(layout::RowChangeRecord::insert(version_ + 1, part_ids, stored.view()));
+        return append(
+            layout::RowChangeRecord::insert(version_ + 1, ids, copy.rows, copy.attributes));
       });
   if (!appended.ok()) return appended;
-  version_ += part.count;
+  version_ += ids.size();
   receipt.version = version_;
-  receipt.replaced += contents_.insert(stored.view(), part_ids, version_);
-  receipt.done += part.count;
+  receipt.replaced += contents_.insert(copy, version_);
+  receipt.done += ids.size();
   // More rows of a segment are out.
   if (receipt.replaced > 0) monitor_.work.notify_all();
   if (linker_) linker_->wake();

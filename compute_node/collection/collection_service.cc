@@ -185,7 +185,7 @@ grpc::ServerUnaryReactor* CollectionService::Insert(grpc::CallbackServerContext*
                if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
                return outcome_of_change(
                    [&](Receipt& receipt) {
-                     changes.index().insert(rows_of(*request, shape), ids_of(*request),
+                     changes.index().insert({rows_of(*request, shape), ids_of(*request)},
                                             {.until = change_by(call)}, receipt);
                    },
                    [&](const Receipt& receipt) {

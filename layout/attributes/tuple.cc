@@ -1,10 +1,10 @@
 #include "layout/attributes/tuple.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "base/check.h"
@@ -209,12 +209,11 @@ class TupleCheck {
     if (!fault.empty()) fail_column(column, fault);
   }
   [[noreturn]] void fail(std::string_view what) const {
-    throw Error("{}: the attributes of a row are damaged: their {} cannot be; restore it", source_,
-                what);
+    throw Error("{}: its attributes are not sound: their {} cannot be", source_, what);
   }
   [[noreturn]] void fail_column(std::size_t column, std::string_view what) const {
-    throw Error("{}: the attributes of a row are damaged: column '{}' {}; restore it", source_,
-                schema_[column].name, what);
+    throw Error("{}: its attributes are not sound: column '{}' {}", source_, schema_[column].name,
+                what);
   }
 
   const std::span<const std::byte> bytes_;
@@ -261,6 +260,27 @@ void check_tuple(std::span<const std::byte> bytes, const Schema& schema, std::st
   TupleCheck(bytes, schema, source).run();
 }
 
+void check_tuples(const TupleView& rows, const Schema& schema, std::string_view source) {
+  std::uint64_t begin = rows.begin;
+  for (std::size_t i = 0; i < rows.count(); ++i) {
+    if (rows.ends[i] < begin || rows.ends[i] > rows.bytes.size()) {
+      throw Error("{}: row {}: its attributes end where they cannot", source, i);
+    }
+    begin = rows.ends[i];
+    check_tuple(rows.row(i), schema, fmt::format("{}: row {}", source, i));
+  }
+  if (begin != rows.bytes.size()) throw Error("{}: bytes follow the last attributes", source);
+}
+
+void require_nulls(const Schema& schema) {
+  for (const Column& column : schema.columns()) require_value(column, {});
+}
+
+std::span<const std::byte> null_tuple() {
+  static constexpr std::array<std::byte, sizeof(std::uint16_t)> kNoColumns{};
+  return kNoColumns;
+}
+
 Value Tuple::value(const Schema& schema, std::size_t column) const {
   if (is_null(column)) return {};
   switch (schema[column].type) {
@@ -286,16 +306,24 @@ Value Tuple::value(const Schema& schema, std::size_t column) const {
 }
 
 void Tuples::append(const Schema& schema, std::span<const Value> values) {
-  if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - kMostTupleBytes) {
-    throw Error("the attributes of {} rows have more than 4 GiB: bring them in parts", count() + 1);
-  }
   append_tuple(schema, values, bytes);
-  ends.push_back(static_cast<std::uint32_t>(bytes.size()));
+  ends.push_back(bytes.size());
+}
+
+void Tuples::append(const TupleView& rows) {
+  for (std::size_t i = 0; i < rows.count(); ++i) append(rows.row(i));
+}
+
+Tuples Tuples::copy_of(const TupleView& rows) {
+  const auto bytes = rows.bytes.subspan(rows.begin);
+  Tuples copy{.ends = {rows.ends.begin(), rows.ends.end()}, .bytes = {bytes.begin(), bytes.end()}};
+  for (std::uint64_t& end : copy.ends) end -= rows.begin;
+  return copy;
 }
 
 void Tuples::append(std::span<const std::byte> tuple) {
   bytes.insert(bytes.end(), tuple.begin(), tuple.end());
-  ends.push_back(static_cast<std::uint32_t>(bytes.size()));
+  ends.push_back(bytes.size());
 }
 
 }  // namespace farvec::layout

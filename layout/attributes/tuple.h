@@ -34,6 +34,11 @@ std::size_t append_tuple(const Schema& schema, std::span<const Value> values,
 /// for `schema` or for its first columns.
 void check_tuple(std::span<const std::byte> bytes, const Schema& schema, std::string_view source);
 
+/// Throws Error naming the column unless all columns of the schema may be null.
+void require_nulls(const Schema& schema);
+/// Returns the tuple of a row whose attributes are all null, whatever the schema.
+std::span<const std::byte> null_tuple();
+
 /// Labels are the strings of one set, ascending, each once. They are borrowed.
 class Labels {
  public:
@@ -97,33 +102,42 @@ class Tuple {
   std::uint16_t columns_ = 0;
 };
 
-/// The tuples of some rows, one after the other. It borrows all.
+/// The tuples of some rows, one after the other, up to the end of the bytes. It borrows all.
 struct TupleView {
-  std::span<const std::uint32_t> ends;  ///< where the tuple of each row ends in `bytes`
+  std::span<const std::uint64_t> ends;  ///< where the tuple of each row ends in `bytes`
   std::span<const std::byte> bytes;
-  std::uint32_t begin = 0;  ///< where the first one begins
+  std::uint64_t begin = 0;  ///< where the first one begins
 
   std::size_t count() const { return ends.size(); }
   std::span<const std::byte> row(std::size_t row) const {
-    const std::uint32_t first = row == 0 ? begin : ends[row - 1];
+    const std::uint64_t first = row == 0 ? begin : ends[row - 1];
     return bytes.subspan(first, ends[row] - first);
   }
   TupleView part(std::size_t first, std::size_t rows) const {
-    return {ends.subspan(first, rows), bytes, first == 0 ? begin : ends[first - 1]};
+    const std::uint64_t from = first == 0 ? begin : ends[first - 1];
+    return {ends.subspan(first, rows), bytes.first(rows == 0 ? from : ends[first + rows - 1]),
+            from};
   }
 };
 
+/// Throws Error, beginning with `source`, unless the tuples fill their bytes one after the other
+/// and each of them is whole.
+void check_tuples(const TupleView& rows, const Schema& schema, std::string_view source);
+
 /// Owns the tuples of some rows.
 struct Tuples {
-  std::vector<std::uint32_t> ends;
+  std::vector<std::uint64_t> ends;
   std::vector<std::byte> bytes;
 
   std::size_t count() const { return ends.size(); }
   TupleView view() const { return {ends, bytes, 0}; }
-  /// Throws what append_tuple() throws, and Error where all have more than 4 GiB.
+  /// Throws what append_tuple() throws.
   void append(const Schema& schema, std::span<const Value> values);
   /// Appends a tuple that is whole.
   void append(std::span<const std::byte> tuple);
+  void append(const TupleView& rows);
+  /// Copies rows that may not be sound; check_tuples() says so of the copy.
+  static Tuples copy_of(const TupleView& rows);
 };
 
 }  // namespace farvec::layout

@@ -27,17 +27,17 @@ RowChangeHeader header_of(RowChangeKind kind, std::uint64_t version, std::size_t
 
 /// Bytes of one row of a record; 0 for an erase.
 std::size_t stored_row_bytes(const RowChangeHeader& header) {
-  return header.kind == RowChangeKind::insert ? header.dimension * element_bytes(header.type) : 0;
+  return inserts_rows(header.kind) ? header.dimension * element_bytes(header.type) : 0;
 }
 
 void require_kind(const RowChangeHeader& header, const StoredShape& shape,
                   std::string_view source) {
-  if (header.kind != RowChangeKind::insert && header.kind != RowChangeKind::erase) {
+  if (header.kind < RowChangeKind::insert || header.kind > RowChangeKind::attributed_insert) {
     throw Error("{}: a record of kind {}, which is none of a collection: restore the log", source,
                 static_cast<unsigned>(header.kind));
   }
-  const bool insert = header.kind == RowChangeKind::insert;
-  const StoredShape expected = insert ? shape : StoredShape{ElementType{}, 0};
+  const StoredShape erased{.type = ElementType{}, .dimension = 0};
+  const StoredShape& expected = inserts_rows(header.kind) ? shape : erased;
   if (header.type != expected.type || header.dimension != expected.dimension) {
     throw Error(
         "{}: a record of rows of {} elements of type {}, but it should have {} of type {}: the log "
@@ -55,7 +55,8 @@ void require_counts(const RowChangeHeader& header, std::size_t bytes, std::strin
     throw Error("{}: a record of {} bytes, more than {}: restore the log", source, bytes,
                 kMostChangeBytes);
   }
-  if (header.count == 0 || bytes != expected) {
+  const bool attributed = header.kind == RowChangeKind::attributed_insert;
+  if (header.count == 0 || bytes < expected || (bytes > expected && !attributed)) {
     throw Error("{}: a record of {} changes has {} bytes, not {}: restore the log", source,
                 header.count, bytes, expected);
   }
@@ -67,6 +68,22 @@ void require_counts(const RowChangeHeader& header, std::size_t bytes, std::strin
   if (header.reserved != 0) {
     throw Error("{}: a record whose reserved bytes are not zero: restore the log", source);
   }
+}
+
+/// Takes the attributes from the bytes after the rows.
+void take_attributes(std::span<const std::byte> bytes, const Schema& schema,
+                     std::string_view source, RowChanges& changes) {
+  const std::size_t count = changes.ids.size();
+  if (bytes.size() / sizeof(std::uint32_t) < count) {
+    throw Error("{}: a record whose attributes have {} bytes for {} rows: restore the log", source,
+                bytes.size(), count);
+  }
+  const std::byte* const ends = bytes.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    changes.tuple_ends.push_back(load_unaligned<std::uint32_t>(ends + i * sizeof(std::uint32_t)));
+  }
+  changes.tuple_bytes = bytes.subspan(count * sizeof(std::uint32_t));
+  check_tuples(changes.attributes(), schema, fmt::format("{}: restore the log: a record", source));
 }
 
 RowChangeHeader checked_header(std::span<const std::byte> record, const StoredShape& shape,
@@ -85,25 +102,51 @@ RowChangeHeader checked_header(std::span<const std::byte> record, const StoredSh
 }  // namespace
 
 RowChangeRecord::RowChangeRecord(const RowChangeHeader& header, std::span<const std::uint64_t> ids,
-                                 const VectorView& rows)
+                                 const VectorView& rows, const TupleView& attributes)
     : header_(header), parts_{std::as_bytes(std::span(&header_, 1)), std::as_bytes(ids)} {
   const bool packed = rows.stride_bytes == rows.row_bytes();
   const std::size_t parts = packed ? std::min<std::size_t>(rows.count, 1) : rows.count;
   const std::size_t part_bytes = (packed ? rows.count : 1) * rows.row_bytes();
   for (std::size_t i = 0; i < parts; ++i) parts_.emplace_back(rows.row(i), part_bytes);
+  if (attributes.count() > 0) add(attributes);
 }
 
 RowChangeRecord RowChangeRecord::insert(std::uint64_t version, std::span<const std::uint64_t> ids,
-                                        const VectorView& rows) {
+                                        const VectorView& rows, const TupleView& attributes) {
   FARVEC_CHECK(rows.count == ids.size(), "{} rows for {} ids", rows.count, ids.size());
-  RowChangeHeader header = header_of(RowChangeKind::insert, version, ids.size(), rows.row_bytes());
+  const auto kind =
+      attributes.count() > 0 ? RowChangeKind::attributed_insert : RowChangeKind::insert;
+  RowChangeHeader header = header_of(kind, version, ids.size(), rows.row_bytes());
   header.type = rows.type;
   header.dimension = rows.dimension;
-  return {header, ids, rows};
+  return {header, ids, rows, attributes};
+}
+
+void RowChangeRecord::add(const TupleView& attributes) {
+  FARVEC_CHECK(attributes.count() == header_.count, "{} tuples for {} rows", attributes.count(),
+               header_.count);
+  for (const std::uint64_t end : attributes.ends) {
+    ends_.push_back(static_cast<std::uint32_t>(end - attributes.begin));
+  }
+  parts_.push_back(std::as_bytes(std::span(ends_)));
+  parts_.push_back(attributes.bytes.subspan(attributes.begin, ends_.back()));
+}
+
+std::uint32_t changes_per_record(std::size_t row_bytes, const TupleView& attributes) {
+  const std::uint32_t most = changes_per_record(row_bytes);
+  if (attributes.count() == 0) return most;
+  const std::size_t fixed = sizeof(std::uint64_t) + row_bytes + sizeof(std::uint32_t);
+  std::uint64_t bytes = sizeof(RowChangeHeader);
+  std::uint32_t count = 0;
+  for (; count < std::min<std::size_t>(most, attributes.count()); ++count) {
+    bytes += fixed + attributes.row(count).size();
+    if (bytes > kMostChangeBytes) break;
+  }
+  return std::max(count, 1u);
 }
 
 RowChangeRecord RowChangeRecord::erase(std::uint64_t version, std::span<const std::uint64_t> ids) {
-  return {header_of(RowChangeKind::erase, version, ids.size(), 0), ids, {}};
+  return {header_of(RowChangeKind::erase, version, ids.size(), 0), ids, {}, {}};
 }
 
 RowChanges decode_row_changes(std::span<const std::byte> record, const StoredShape& shape,
@@ -118,6 +161,11 @@ RowChanges decode_row_changes(std::span<const std::byte> record, const StoredSha
   if (header.kind == RowChangeKind::erase) return changes;
   const std::byte* const rows = record.data() + sizeof(header) + ids.size();
   changes.rows = packed_view(rows, header.count, header.dimension, header.type);
+  const std::size_t rows_end =
+      sizeof(header) + ids.size() + changes.rows.row_bytes() * header.count;
+  if (header.kind == RowChangeKind::attributed_insert) {
+    take_attributes(record.subspan(rows_end), shape.schema, source, changes);
+  }
   return changes;
 }
 

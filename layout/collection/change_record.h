@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "layout/attributes/tuple.h"
 #include "layout/collection/collection_format.h"
 
 namespace farvec::layout {
@@ -16,10 +17,17 @@ namespace farvec::layout {
 enum class RowChangeKind : std::uint8_t {
   insert = 1,  ///< new rows, or rows in place of those that have the ids
   erase = 2,
+  attributed_insert = 3,  ///< an insert of rows with attributes
 };
 
+/// Says whether a record of this kind has rows.
+constexpr bool inserts_rows(RowChangeKind kind) {
+  return kind != RowChangeKind::erase;
+}
+
 /// Begins a record, little-endian; see docs/format.md. The ids follow, 8 bytes each, and for an
-/// insert its rows after them, packed. The log has the checksum.
+/// insert its rows after them, packed. Where they have attributes, 4 bytes for each row say where
+/// its tuple ends, and the tuples follow (layout/attributes/tuple.h). The log has the checksum.
 struct RowChangeHeader {
   std::uint16_t format_version = kCollectionVersion;
   RowChangeKind kind = RowChangeKind::insert;
@@ -46,14 +54,21 @@ constexpr std::uint32_t changes_per_record(std::size_t row_bytes) {
 }
 static_assert(changes_per_record(kMaxDimension * sizeof(float)) >= 1);
 
+/// Says how many of the first rows, of `row_bytes` bytes each, fit a record with their attributes;
+/// at least 1.
+std::uint32_t changes_per_record(std::size_t row_bytes, const TupleView& attributes);
+static_assert(changes_per_record(kMaxDimension * sizeof(float) + sizeof(std::uint32_t) +
+                                 kMostTupleBytes) >= 1);
+
 /// A RowChangeRecord is a record in the form that wal::Log::append() takes: header, ids, rows. It
 /// borrows ids and rows and copies neither; rows with gaps between them become a part each. The
 /// i-th change has version + i.
 class RowChangeRecord {
  public:
-  /// Takes at least one id, a row for each, and at most changes_per_record(rows.row_bytes()).
+  /// Takes at least one id, a row for each, a tuple for each or none at all, and at most
+  /// changes_per_record().
   static RowChangeRecord insert(std::uint64_t version, std::span<const std::uint64_t> ids,
-                                const VectorView& rows);
+                                const VectorView& rows, const TupleView& attributes = {});
   /// Takes at least one id, and at most changes_per_record(0).
   static RowChangeRecord erase(std::uint64_t version, std::span<const std::uint64_t> ids);
   RowChangeRecord(const RowChangeRecord&) = delete;
@@ -64,9 +79,11 @@ class RowChangeRecord {
 
  private:
   RowChangeRecord(const RowChangeHeader& header, std::span<const std::uint64_t> ids,
-                  const VectorView& rows);
+                  const VectorView& rows, const TupleView& attributes);
+  void add(const TupleView& attributes);
 
   RowChangeHeader header_;
+  std::vector<std::uint32_t> ends_;  ///< where the tuples end, when the first begins at 0
   std::vector<std::span<const std::byte>> parts_;
 };
 
@@ -79,7 +96,11 @@ struct RowChanges {
   /// any alignment. In a record that begins at a multiple of 8, which the log's do, they are at a
   /// multiple of 8.
   VectorView rows;
+  /// The attributes of the rows of an attributed insert; they are in the record too.
+  std::vector<std::uint64_t> tuple_ends = {};
+  std::span<const std::byte> tuple_bytes = {};
 
+  TupleView attributes() const { return {tuple_ends, tuple_bytes, 0}; }
   std::uint64_t last_version() const { return version + (ids.size() - 1); }
 };
 
@@ -87,12 +108,13 @@ struct RowChanges {
 struct StoredShape {
   ElementType type = ElementType::f32;
   std::uint32_t dimension = 0;
+  Schema schema = {};
 };
 
 /// Takes apart a record at any address. Throws Error that begins with `source` (file and position)
 /// and says what is wrong: another version, kind or shape, a length beyond kMostChangeBytes or that
-/// does not fit the count, versions that overflow, an id twice. Rows are not checked: one may have
-/// a RowFault.
+/// does not fit the count, versions that overflow, an id twice, attributes that do not fit the
+/// schema. Rows are not checked: one may have a RowFault.
 RowChanges decode_row_changes(std::span<const std::byte> record, const StoredShape& shape,
                               std::string_view source);
 

@@ -73,6 +73,8 @@ Json fields_to_json(const CollectionManifest& m) {
             {"segments", segments_to_json(m.segments)},
             {"written_by", {{"version", m.farvec_version}, {"commit", m.farvec_commit}}}};
   if (m.revision != 0) json["revision"] = m.revision;
+  // A farvec that knows no attributes finds another checksum, and refuses.
+  if (!m.schema.empty()) json["schema"] = schema_to_json(m.schema);
   if (m.log_on_nodes != 0) json["log_on_nodes"] = hash_to_text(m.log_on_nodes);
   if (m.log_moving != 0) json["log_moving"] = hash_to_text(m.log_moving);
   if (m.log_epoch != 0) json["log_epoch"] = m.log_epoch;
@@ -208,6 +210,7 @@ CollectionManifest collection_from_json(std::string_view text, std::string_view 
   CollectionManifest m;
   read_rows(fields, m);
   m.options = read_options(fields.object("options"));
+  if (fields.has("schema")) m.schema = schema_from_json(fields, "schema");
   m.next_segment = fields.integer("next_segment", 0);
   m.last_version = fields.integer("last_version", 0);
   m.log_position = fields.integer("log_position", 0, kMaxLogPosition - 1);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "layout/attributes/schema.h"
 #include "layout/cluster/cluster_layout.h"
 #include "layout/collection/collection_format.h"
 #include "layout/graph/graph_layout.h"
@@ -76,6 +77,7 @@ struct CollectionManifest {
   ElementType source_type = ElementType::f32;  ///< type of inserted rows and of queries
   ElementType stored_type = ElementType::f32;  ///< follows from metric and source_type
   std::uint32_t dimension = 0;
+  Schema schema;  ///< the attributes of the rows; they have none where it has no columns
   CollectionOptions options;
 
   std::uint64_t revision = 0;      ///< grows with every manifest that is written

@@ -15,4 +15,8 @@ struct CompanionFile {
 /// The ids of a collection's segment (layout/collection/segment_file.h).
 inline constexpr CompanionFile kSegmentIds{"ids.bin", 0x4745534356524146};  // "FARVCSEG"
 
+/// The attributes of its rows (layout/collection/segment_attributes.h).
+inline constexpr CompanionFile kSegmentAttributes{"attributes.bin",
+                                                  0x5454414356524146};  // "FARVCATT"
+
 }  // namespace farvec::layout

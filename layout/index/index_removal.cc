@@ -51,7 +51,9 @@ bool is_of_index(const fs::path& path) {
   const std::string name = path.filename().string();
   const std::string_view whole = whole_name(name);
   if (is_region_name(std::string(whole))) return begins_with(path, RegionHeader::kMagic);
-  if (whole == kSegmentIds.name) return begins_with(path, kSegmentIds.magic);
+  for (const CompanionFile& companion : {kSegmentIds, kSegmentAttributes}) {
+    if (whole == companion.name) return begins_with(path, companion.magic);
+  }
   if (whole == kManifestFile) return is_index_manifest(path) || fs::is_empty(path);
   return whole == kRegroupedFile && start_of(path, kManifestStart).starts_with(kRegroupedWords);
 }

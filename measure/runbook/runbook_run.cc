@@ -73,7 +73,7 @@ class Run {
 
   void insert(const VectorView& rows, std::span<const std::uint64_t> ids) {
     changes::Changing& changing = index_.changing();
-    changing.check(rows, ids);
+    changing.check({rows, ids});
     changes::Receipt receipt;
     changes::insert_all(changing, rows, ids, batches(), receipt);
   }

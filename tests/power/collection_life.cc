@@ -150,9 +150,9 @@ void CollectionLife::carry_out(const Change& change) {
     const VectorView rows =
         packed_view(packed.data(), change.ids.size(), kDimension, ElementType::f32);
     if (change.imports) {
-      (void)collection_->import(rows, change.ids);
+      (void)collection_->import({rows, change.ids});
     } else {
-      collection_->insert(rows, change.ids, patience, receipt);
+      collection_->insert({rows, change.ids}, patience, receipt);
     }
   }
 }

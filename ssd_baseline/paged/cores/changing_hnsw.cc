@@ -47,17 +47,19 @@ changes::RowShape ChangingHnsw::row_shape() const {
           .batch_gets = kAll};
 }
 
-void ChangingHnsw::check(const VectorView& rows, std::span<const std::uint64_t> ids) const {
+void ChangingHnsw::check(const changes::RowBatch& batch) const {
+  const auto& [rows, ids, attributes] = batch;
   const HnswConfig& config = hnsw_.config();
   if (stored_type(config.metric, rows.type) != config.type || rows.dimension != config.dimension) {
     throw StatusError(StatusCode::invalid_argument, "rows of {} x {} do not fit a graph of {} x {}",
                       rows.dimension, to_string(rows.type), config.dimension,
                       to_string(config.type));
   }
-  if (rows.count != ids.size()) {
-    throw StatusError(StatusCode::invalid_argument, "{} rows and {} ids: every row has one",
-                      rows.count, ids.size());
+  if (attributes.count() > 0) {
+    throw StatusError(StatusCode::invalid_argument,
+                      "a paged HNSW takes no attributes; a collection does");
   }
+  changes::check_shape(batch, {});
   (void)node_ids(ids);
   if (const auto faulty = find_faulty_row(rows, config.metric)) {
     throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", faulty->row,
@@ -89,11 +91,11 @@ void ChangingHnsw::require_all(const HnswWork& work, std::size_t count,
                                      work.done, count));
 }
 
-void ChangingHnsw::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                          const changes::Patience& patience, changes::Receipt& receipt) {
-  const std::vector<NodeId> nodes = node_ids(ids);
+void ChangingHnsw::insert(const changes::RowBatch& batch, const changes::Patience& patience,
+                          changes::Receipt& receipt) {
+  const std::vector<NodeId> nodes = node_ids(batch.ids);
   const dataset::VectorSet stored =
-      indexing::stored_copy(rows, hnsw_.config().metric, crew_.threads);
+      indexing::stored_copy(batch.rows, hnsw_.config().metric, crew_.threads);
   const indexing::RowOrder chosen = indexing::order_rows(stored.view(), order_);
   std::vector<NodeId> ordered(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) ordered[i] = nodes[chosen.rows[i]];

@@ -32,10 +32,10 @@ class ChangingHnsw final : public changes::Changing {
 
   changes::RowShape row_shape() const override;
   /// See changes::Changing. With the cosine only directions count: rows of every type that is
-  /// stored as the graph's type are taken.
-  void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override;
-  void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-              const changes::Patience& patience, changes::Receipt& receipt) override;
+  /// stored as the graph's type are taken. Rows with attributes are refused.
+  void check(const changes::RowBatch& batch) const override;
+  void insert(const changes::RowBatch& batch, const changes::Patience& patience,
+              changes::Receipt& receipt) override;
   void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
              changes::Receipt& receipt) override;
   changes::FoundRows get(std::span<const std::uint64_t> ids,

@@ -23,11 +23,9 @@ class ToyIndex final : public Changing {
   RowShape row_shape() const override {
     return {.dimension = kDimension, .batch_rows = 4, .batch_ids = 3, .batch_gets = 2};
   }
-  void check(const VectorView& given, std::span<const std::uint64_t> ids) const override {
-    if (given.count != ids.size()) throw Error("as many ids as rows");
-  }
-  void insert(const VectorView& given, std::span<const std::uint64_t> ids, const Patience& patience,
-              Receipt& receipt) override {
+  void check(const RowBatch& batch) const override { check_shape(batch, {}); }
+  void insert(const RowBatch& batch, const Patience& patience, Receipt& receipt) override {
+    const auto& [given, ids, attributes] = batch;
     calls.push_back(given.count);
     patiences.push_back(patience.until);
     for (std::size_t i = 0; i < given.count; ++i) {
@@ -84,20 +82,20 @@ class Batched : public ::testing::Test {
 
 TEST_F(Batched, EveryRowGoesInOnceAndIsCounted) {
   std::uint64_t told = 0;
-  insert_all(index_, rows(), ids_, {.advanced = [&](std::uint64_t more) { told += more; }},
+  insert_all(index_, {rows(), ids_}, {.advanced = [&](std::uint64_t more) { told += more; }},
              receipt_);
   EXPECT_THAT(index_.calls, ElementsAre(4, 4, 2));
   EXPECT_EQ(told, 10u);
   EXPECT_EQ(receipt_.done, 10u);
   EXPECT_EQ(receipt_.version, 10u);
   EXPECT_EQ(index_.rows.at(109), (std::vector<float>{18, 19}));
-  insert_all(index_, rows().part(8, 2), std::span(ids_).subspan(8), {}, receipt_);
+  insert_all(index_, {rows().part(8, 2), std::span(ids_).subspan(8)}, {}, receipt_);
   EXPECT_EQ(receipt_.done, 12u);
   EXPECT_EQ(receipt_.replaced, 2u);
 }
 
 TEST_F(Batched, IdsAreErasedAndReadInTheirOrder) {
-  insert_all(index_, rows(), ids_, {}, receipt_);
+  insert_all(index_, {rows(), ids_}, {}, receipt_);
   index_.calls.clear();
   Receipt erased;
   erase_all(index_, std::vector<std::uint64_t>{101, 7, 102, 103}, {}, erased);
@@ -114,7 +112,9 @@ TEST_F(Batched, IdsAreErasedAndReadInTheirOrder) {
 
 TEST_F(Batched, OfACallThatFailsTheReceiptCountsWhatIsIn) {
   index_.room = 6;
-  EXPECT_THAT(tests::message_of([&] { insert_all(index_, rows(), ids_, {}, receipt_); }),
+  EXPECT_THAT(tests::message_of([&] {
+                insert_all(index_, {rows(), ids_}, {}, receipt_);
+              }),
               HasSubstr("there is no room (RESOURCE_EXHAUSTED)"));
   EXPECT_EQ(receipt_.done, 6u);
   EXPECT_EQ(index_.rows.size(), 6u);
@@ -122,27 +122,28 @@ TEST_F(Batched, OfACallThatFailsTheReceiptCountsWhatIsIn) {
 
 TEST_F(Batched, AnInterruptionEndsThemBetweenTwo) {
   const Patience patience{.interrupted = [&] { return index_.calls.size() == 2; }};
-  EXPECT_THROW(insert_all(index_, rows(), ids_, {.patience = patience}, receipt_), WorkInterrupted);
+  EXPECT_THROW(insert_all(index_, {rows(), ids_}, {.patience = patience}, receipt_),
+               WorkInterrupted);
   EXPECT_EQ(receipt_.done, 8u);
 }
 
 TEST_F(Batched, EachHasItsOwnTimeWithinThatOfAll) {
-  insert_all(index_, rows(), ids_, {}, receipt_);
+  insert_all(index_, {rows(), ids_}, {}, receipt_);
   EXPECT_EQ(index_.patiences.front(), Patience::kWithoutEnd);
   index_.patiences.clear();
   const Ticks before = now_ticks();
-  insert_all(index_, rows(), ids_, {.batch_us = 60e6}, receipt_);
+  insert_all(index_, {rows(), ids_}, {.batch_us = 60e6}, receipt_);
   for (const Ticks until : index_.patiences) {
     EXPECT_GE(until, before + us_to_ticks(60e6));
     EXPECT_LE(until, now_ticks() + us_to_ticks(60e6));
   }
   index_.patiences.clear();
-  insert_all(index_, rows(), ids_, {.patience = {.until = before}, .batch_us = 60e6}, receipt_);
+  insert_all(index_, {rows(), ids_}, {.patience = {.until = before}, .batch_us = 60e6}, receipt_);
   EXPECT_THAT(index_.patiences, ElementsAre(before, before, before));
 }
 
 TEST_F(Batched, NothingIsNoCall) {
-  insert_all(index_, rows().part(0, 0), {}, {}, receipt_);
+  insert_all(index_, {rows().part(0, 0), {}}, {}, receipt_);
   erase_all(index_, {}, {}, receipt_);
   EXPECT_TRUE(get_all(index_, {}, {}).found.empty());
   EXPECT_TRUE(index_.calls.empty());

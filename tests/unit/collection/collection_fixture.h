@@ -175,8 +175,8 @@ StatusCode code_of(const Change& change) {
 
 inline Receipt insert(Collection& collection, const Batch& batch) {
   Receipt receipt;
-  collection.check(batch.rows(), batch.ids());
-  collection.insert(batch.rows(), batch.ids(), within(kPatienceUs), receipt);
+  collection.check({batch.rows(), batch.ids()});
+  collection.insert({batch.rows(), batch.ids()}, within(kPatienceUs), receipt);
   return receipt;
 }
 

@@ -67,7 +67,7 @@ class Script {
     Batch batch;
     for (std::size_t i = 0; i < step.ids.size(); ++i) batch.add(step.ids[i], step.rows[i]);
     if (step.imports) {
-      (void)collection.import(batch.rows(), batch.ids());
+      (void)collection.import({batch.rows(), batch.ids()});
     } else {
       (void)insert(collection, batch);
     }

@@ -115,7 +115,7 @@ TEST_F(LyingNode, DescribesAnIndexThatCannotBe) {
 TEST_F(LyingNode, IsSentNoRowsThatItsCollectionCannotTake) {
   const RemoteCollection collection = connect();
   const auto said = [&](const VectorView& rows, const std::vector<std::uint64_t>& ids) {
-    return message_of([&] { collection.check(rows, ids); });
+    return message_of([&] { collection.check({rows, ids}); });
   };
   EXPECT_EQ(said(rows(), {7}), "");
   EXPECT_THAT(said(rows(), {}), HasSubstr("1 rows and 0 ids"));
@@ -133,7 +133,9 @@ TEST_F(LyingNode, SaysOfItsCollectionWhatCannotBe) {
   changes_.get.add_found(true);
   EXPECT_THAT(message_of([&] { (void)collection.get(ids_, {}); }), HasSubstr("0 bytes of rows"));
   changes::Receipt receipt;
-  EXPECT_THAT(message_of([&] { collection.insert(rows(), ids_, {}, receipt); }),
+  EXPECT_THAT(message_of([&] {
+                collection.insert({rows(), ids_}, {}, receipt);
+              }),
               HasSubstr("1000000 of 1 rows"));
   EXPECT_THAT(message_of([&] { collection.erase(ids_, {}, receipt); }), HasSubstr("were not"));
   changes_.stats.set_dimension(0);

@@ -114,7 +114,7 @@ TEST_F(ClusterSegments, AMergeKeepsTheLargestAndTakesTheRestIn) {
   access.merge = false;
   open(access);
   const Batch many = new_rows(0, 400);
-  (void)collection_->import(many.rows(), many.ids());
+  (void)collection_->import({many.rows(), many.ids()});
   insert_ids(380, 420);
   collection_->flush();
   insert_ids(420, 450);
@@ -145,7 +145,7 @@ class ProbedClusters : public ClusterSegments {
     rows_.clear();
     open(access_);
     const Batch many = new_rows(0, 400);
-    (void)collection_->import(many.rows(), many.ids());
+    (void)collection_->import({many.rows(), many.ids()});
     insert_ids(400, 440);
     collection_->flush();
   }

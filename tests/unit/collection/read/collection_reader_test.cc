@@ -61,7 +61,7 @@ class ImportedMeanwhile : public ChangingCollection {
   }
   void import_and_change(std::uint64_t begin) {
     const Batch batch = new_rows(begin, begin + 40);
-    (void)collection_->import(batch.rows(), batch.ids());
+    (void)collection_->import({batch.rows(), batch.ids()});
     erase_ids({begin, begin + 1});
   }
   /// Rows are in, and no manifest says so.
@@ -69,7 +69,7 @@ class ImportedMeanwhile : public ChangingCollection {
     const std::filesystem::path manifest = path() / layout::kCollectionFile;
     std::filesystem::rename(manifest, path() / "away");
     std::filesystem::create_directory(manifest);
-    EXPECT_THROW((void)collection_->import(batch.rows(), batch.ids()), Error);
+    EXPECT_THROW((void)collection_->import({batch.rows(), batch.ids()}), Error);
     std::filesystem::remove(manifest);
     std::filesystem::rename(path() / "away", manifest);
   }

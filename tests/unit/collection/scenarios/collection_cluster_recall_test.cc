@@ -48,7 +48,7 @@ class Segments {
     for (const std::size_t end : ends) {
       std::vector<std::uint64_t> ids(end - begin);
       std::iota(ids.begin(), ids.end(), begin);
-      (void)collection_->import(rows.part(begin, end - begin), ids);
+      (void)collection_->import({rows.part(begin, end - begin), ids});
       begin = end;
     }
     cores_.push_back(make_collection_core([this] { return collection_->view(); }, 3));

@@ -41,7 +41,7 @@ class FaultyRows : public ChangingCollection {
 
 Receipt insert_unchecked(Collection& collection, const Batch& batch) {
   Receipt receipt;
-  collection.insert(batch.rows(), batch.ids(), within(kPatienceUs), receipt);
+  collection.insert({batch.rows(), batch.ids()}, within(kPatienceUs), receipt);
   return receipt;
 }
 
@@ -56,10 +56,12 @@ TEST_F(FaultyRows, AreRefusedByRowAndId) {
                                   ? "row 1 (id 77) is too long"
                                   : "row 1 (id 77) holds NaN or infinity";
     const auto said = [&](const auto& call) { return tests::message_of(call); };
-    EXPECT_EQ(said([&] { collection_->check(batch.rows(), batch.ids()); }).find(fault), 0u);
+    EXPECT_EQ(said([&] { collection_->check({batch.rows(), batch.ids()}); }).find(fault), 0u);
     // Without check() what is kept is looked at.
     EXPECT_EQ(said([&] { (void)insert_unchecked(*collection_, batch); }).find("row 1 "), 0u);
-    EXPECT_EQ(said([&] { (void)collection_->import(batch.rows(), batch.ids()); }).find("row 1 "),
+    EXPECT_EQ(said([&] {
+                (void)collection_->import({batch.rows(), batch.ids()});
+              }).find("row 1 "),
               0u);
   }
   expect_same();
@@ -111,7 +113,7 @@ TEST_F(FaultyCosineRows, AreThoseWithoutADirection) {
   batch.add(1, std::vector<float>(kSmallDimension, std::numeric_limits<float>::max()));
   batch.add(2, std::vector<float>(kSmallDimension, std::numeric_limits<float>::denorm_min()));
   batch.add(3, {1, -1, 1, -1, 1, -1, 0});
-  collection_->check(batch.rows(), batch.ids());
+  collection_->check({batch.rows(), batch.ids()});
   EXPECT_EQ(insert(*collection_, batch).done, 3u);
   collection_->flush();
   const Answer answer =

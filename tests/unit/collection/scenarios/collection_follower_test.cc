@@ -158,7 +158,7 @@ TEST_F(FollowedCollection, WhatComesAfterAnImportIsNotSeenWithoutIt) {
   const CollectionFollower follower(path(), small_segments(), options);
   for (std::uint64_t begin = 20; begin < 200; begin += 60) {
     const Batch batch = new_rows(begin, begin + 50);
-    (void)collection_->import(batch.rows(), batch.ids());
+    (void)collection_->import({batch.rows(), batch.ids()});
     if (begin == 80) erase_ids({5, begin});
     insert_ids(begin + 40, begin + 55);
     expect_follows(follower);

@@ -35,8 +35,9 @@ class FreshRows : public ChangingCollection {
     const std::vector<float> row = random_row(random_);
     batch.add(id, row);
     Receipt receipt;
-    const StatusCode code =
-        code_of([&] { collection_->insert(batch.rows(), batch.ids(), {.until = 0}, receipt); });
+    const StatusCode code = code_of([&] {
+      collection_->insert({batch.rows(), batch.ids()}, {.until = 0}, receipt);
+    });
     if (code == StatusCode::ok) rows_[id] = row;
     return code;
   }

@@ -76,7 +76,7 @@ TEST_F(CollectionOnAFullDisk, WhoInsertsHearsWhatFails) {
   Receipt receipt;
   std::string reason;
   try {
-    collection_->insert(batch.rows(), batch.ids(), within(200e3), receipt);
+    collection_->insert({batch.rows(), batch.ids()}, within(200e3), receipt);
   } catch (const changes::Refusal& refusal) {
     EXPECT_EQ(refusal.code, StatusCode::resource_exhausted);
     reason = refusal.reason;
@@ -152,7 +152,7 @@ TEST_F(CollectionOnAFullDisk, AnImportWhoseManifestFailsIsInWithTheNextOne) {
   std::filesystem::rename(manifest, path() / "away");
   std::filesystem::create_directory(manifest);
   const Batch batch = new_rows(20, 90);
-  EXPECT_THROW((void)collection_->import(batch.rows(), batch.ids()), Error);
+  EXPECT_THROW((void)collection_->import({batch.rows(), batch.ids()}), Error);
   expect_same();
   erase_ids({25, 26});
   insert_ids(85, 95);
@@ -174,7 +174,7 @@ TEST_F(CollectionOnAFullDisk, AnImportThatFailsLeavesNothing) {
   for (std::uint64_t id = 20; id < 90; ++id) batch.add(id, random_row(random_));
   for (const rlim_t bytes : {0, 100, 700, 2000, 5000}) {
     const tests::FileSizeLimit full(bytes);
-    EXPECT_THROW((void)collection_->import(batch.rows(), batch.ids()), Error) << bytes;
+    EXPECT_THROW((void)collection_->import({batch.rows(), batch.ids()}), Error) << bytes;
   }
   expect_same();
   EXPECT_EQ(names_in_segments(), 1);

@@ -68,7 +68,7 @@ TEST_F(PageSegments, AMergeKeepsTheLargestAndTakesTheRestIn) {
   access.merge = false;
   open(access);
   const Batch many = new_rows(0, 400);
-  (void)collection_->import(many.rows(), many.ids());
+  (void)collection_->import({many.rows(), many.ids()});
   insert_ids(380, 420);
   collection_->flush();
   erase_ids({0, 1, 41, 42, 399});
@@ -226,7 +226,7 @@ TEST_F(PageSegments, AnInsertThatABudgetKeepsWaitingHearsWhatIsNeeded) {
   Receipt receipt;
   std::string reason;
   try {
-    collection_->insert(batch.rows(), batch.ids(), within(1e6), receipt);
+    collection_->insert({batch.rows(), batch.ids()}, within(1e6), receipt);
   } catch (const changes::Refusal& refusal) {
     EXPECT_EQ(refusal.code, StatusCode::resource_exhausted);
     reason = refusal.reason;
@@ -253,7 +253,7 @@ TEST(WidePageSegments, AnswerByTheirVectors) {
   for (std::size_t half = 0; half < 2; ++half) {
     changes::Receipt receipt;
     const VectorView part = packed_view(rows.row(45 * half), 45, shape.dimension, ElementType::f32);
-    collection.insert(part, std::span(ids).subspan(45 * half, 45), within(kPatienceUs), receipt);
+    collection.insert({part, std::span(ids).subspan(45 * half, 45)}, within(kPatienceUs), receipt);
     collection.flush();
   }
   collection.compact();

@@ -112,7 +112,7 @@ TEST_F(CollectionThreads, LeaveWhatEachOfThemMade) {
     rows_[id] = row_of(id, 0);
     batch.add(id, rows_[id]);
   }
-  const Receipt imported = collection_->import(batch.rows(), batch.ids());
+  const Receipt imported = collection_->import({batch.rows(), batch.ids()});
   EXPECT_EQ(imported.done, 100u);
   EXPECT_EQ(imported.replaced, 0u);
   writers.emplace_back([&] { erase_imported(); });

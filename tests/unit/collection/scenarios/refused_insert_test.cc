@@ -26,8 +26,9 @@ struct Refusal {
     Collection collection(path, access);
     Receipt receipt;
     Refusal refusal;
-    refusal.code =
-        code_of([&] { collection.insert(batch.rows(), batch.ids(), within(0), receipt); });
+    refusal.code = code_of([&] {
+      collection.insert({batch.rows(), batch.ids()}, within(0), receipt);
+    });
     refusal.done = receipt.done;
     if (write(said, &refusal, sizeof(refusal)) == sizeof(refusal)) _exit(0);
   } catch (...) {

@@ -39,12 +39,15 @@ TEST(Contents, AnInsertWithoutMemoryLeavesNothing) {
     const std::uint32_t room = contents.room();
     std::uint64_t replaced = 0;
     version += 10;
-    try_without_memory([&] { replaced = contents.insert(batch.rows(), batch.ids(), version); },
-                       [&] {
-                         EXPECT_EQ(contents.current(), before);
-                         EXPECT_EQ(contents.room(), room);
-                         EXPECT_EQ(contents.holds(begin + 9), begin == 5);
-                       });
+    try_without_memory(
+        [&] {
+          replaced = contents.insert({batch.rows(), batch.ids()}, version);
+        },
+        [&] {
+          EXPECT_EQ(contents.current(), before);
+          EXPECT_EQ(contents.room(), room);
+          EXPECT_EQ(contents.holds(begin + 9), begin == 5);
+        });
     EXPECT_EQ(replaced, begin == 5 ? 10u : 0u);
     EXPECT_EQ(contents.room(), room - 10);
     EXPECT_EQ(contents.current()->live(), begin == 0 ? 10u : 20u);
@@ -66,7 +69,7 @@ TEST(Contents, ARotationWithoutMemoryLeavesNothing) {
     EXPECT_EQ(contents.memtables().size(), id + 1);
     Batch batch;
     batch.add(id, random_row(random));
-    contents.insert(batch.rows(), batch.ids(), id + 1);
+    contents.insert({batch.rows(), batch.ids()}, id + 1);
     EXPECT_TRUE(contents.holds(0));
   }
 }

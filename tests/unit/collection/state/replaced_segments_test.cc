@@ -33,8 +33,8 @@ class NoBytes final : public SegmentBytes {
 };
 
 std::shared_ptr<Segment> a_segment(std::uint64_t number) {
-  return std::make_shared<Segment>(number, RowIds({number}), std::make_unique<NoBytes>(),
-                                   SegmentAccess{});
+  return std::make_shared<Segment>(number, SegmentFacts{RowIds({number}), {}},
+                                   std::make_unique<NoBytes>(), SegmentAccess{});
 }
 
 View view_of(std::initializer_list<std::shared_ptr<Segment>> segments) {

@@ -34,7 +34,7 @@ TEST_F(BackgroundTest, CountsWhatItMakes) {
   EXPECT_TRUE(background_->flush({})) << "there is nothing to make";
   EXPECT_EQ(counts().built, 1u);
   const Batch batch = rows(10, 50);
-  const Receipt receipt = background_->import(batch.rows(), batch.ids());
+  const Receipt receipt = background_->import({batch.rows(), batch.ids()});
   EXPECT_EQ(receipt.done, 40u);
   EXPECT_EQ(receipt.replaced, 20u);
   EXPECT_EQ(counts().built, 2u);
@@ -67,10 +67,10 @@ TEST_F(BackgroundTest, AnImportThatFailsLeavesChangesGoOn) {
   const Batch batch = rows(0, 20);
   const std::filesystem::path away = folder_.path() / "away";
   std::filesystem::rename(path(), away);
-  EXPECT_THROW((void)background_->import(batch.rows(), batch.ids()), Error);
+  EXPECT_THROW((void)background_->import({batch.rows(), batch.ids()}), Error);
   std::filesystem::rename(away, path());
   EXPECT_TRUE(insert(5, 10).ok());
-  EXPECT_EQ(background_->import(batch.rows(), batch.ids()).replaced, 5u);
+  EXPECT_EQ(background_->import({batch.rows(), batch.ids()}).replaced, 5u);
   EXPECT_EQ(writer_->view()->live(), 20u);
 }
 

@@ -48,7 +48,7 @@ TEST_F(CollectionTest, BatchesFillMemtables) {
   for (std::uint64_t id = 0; id < 8 * memtable; id += call) {
     const Batch batch = new_rows(id, id + call);
     Receipt receipt;
-    changes::insert_all(*collection_, batch.rows(), batch.ids(), {}, receipt);
+    changes::insert_all(*collection_, {batch.rows(), batch.ids()}, {}, receipt);
     EXPECT_EQ(receipt.done, call);
   }
   expect_same();
@@ -123,7 +123,7 @@ TEST_F(CollectionTest, AnImportReplacesAndStays) {
   insert_ids(0, 30);
   erase_ids({7});
   const Batch batch = new_rows(5, 90);
-  const Receipt receipt = collection_->import(batch.rows(), batch.ids());
+  const Receipt receipt = collection_->import({batch.rows(), batch.ids()});
   EXPECT_EQ(receipt.done, 85u);
   EXPECT_EQ(receipt.replaced, 24u);
   expect_same();
@@ -166,7 +166,7 @@ TEST_F(CollectionTest, RefusesWhatDoesNotFit) {
   twice.add(4, random_row(random_));
   twice.add(4, random_row(random_));
   const auto refused = [&](const VectorView& rows, const std::vector<std::uint64_t>& ids) {
-    return tests::message_of([&] { collection_->check(rows, ids); });
+    return tests::message_of([&] { collection_->check({rows, ids}); });
   };
   EXPECT_NE(refused(twice.rows(), twice.ids()).find("id 4 comes twice"), std::string::npos);
   Batch infinite;
@@ -198,14 +198,16 @@ TEST_F(CollectionTest, WhatIsKeptIsCheckedAndNotWhatWasLookedAtBefore) {
     const VectorView rows = packed_view(changed.data(), 2, kSmallDimension, ElementType::f32);
     Receipt receipt;
     EXPECT_NE(tests::message_of([&] {
-                collection_->insert(rows, batch.ids(), within(1e6), receipt);
+                collection_->insert({rows, batch.ids()}, within(1e6), receipt);
               }).find("row 1"),
               std::string::npos);
     EXPECT_EQ(receipt.done, 0u);
   }
   const std::vector<std::uint64_t> twice{5, 5};
   Receipt receipt;
-  EXPECT_EQ(code_of([&] { collection_->insert(batch.rows(), twice, within(1e6), receipt); }),
+  EXPECT_EQ(code_of([&] {
+              collection_->insert({batch.rows(), twice}, within(1e6), receipt);
+            }),
             StatusCode::invalid_argument);
   EXPECT_EQ(collection_->view()->live(), 0u);
   collection_.reset();
@@ -232,7 +234,9 @@ TEST_F(CollectionTest, RowsThatComeFasterThanSegmentsAreRefusedInTime) {
     batch.add(id, row);
     Receipt receipt;
     // Waits for nothing: its deadline has passed.
-    code = code_of([&] { collection_->insert(batch.rows(), batch.ids(), {.until = 0}, receipt); });
+    code = code_of([&] {
+      collection_->insert({batch.rows(), batch.ids()}, {.until = 0}, receipt);
+    });
     if (code == StatusCode::ok) rows_[id] = row;
   }
   EXPECT_EQ(code, StatusCode::resource_exhausted);
@@ -246,7 +250,7 @@ TEST_F(CollectionTest, AnImportStaysThoughItsIdsWereErasedBefore) {
   collection_->flush();
   erase_ids({3, 4, 5});
   const Batch batch = new_rows(0, 10);
-  (void)collection_->import(batch.rows(), batch.ids());
+  (void)collection_->import({batch.rows(), batch.ids()});
   expect_same();
   const std::uint64_t version = collection_->view()->version;
   open();

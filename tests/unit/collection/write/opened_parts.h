@@ -56,7 +56,7 @@ class OpenedParts : public ::testing::Test {
   }
   /// Inserts these rows with a deadline that has passed: the writer waits for nothing.
   Status insert(const Batch& batch, Receipt& receipt) {
-    return writer_->insert(batch.rows(), batch.ids(), 0, receipt);
+    return writer_->insert({batch.rows(), batch.ids()}, 0, receipt);
   }
   Status insert(std::uint64_t begin, std::uint64_t end) {
     Receipt receipt;

@@ -64,6 +64,73 @@ std::vector<std::byte> insert_bytes(std::uint64_t version, std::size_t count,
   return joined(RowChangeRecord::insert(version, random_ids(count), rows.view()).parts());
 }
 
+Tuples some_tuples(const Schema& schema, std::size_t count) {
+  Tuples tuples;
+  for (std::size_t i = 0; i < count; ++i) {
+    tuples.append(schema, std::vector<Value>{std::int64_t(i), std::string(i * 3, 'x')});
+  }
+  return tuples;
+}
+
+TEST(RowChangeRecord, BringsAttributes) {
+  const Schema schema = parse_schema("a: i64, s: string");
+  const StoredRows rows(5, 3, ElementType::u8, 0);
+  const Tuples tuples = some_tuples(schema, 7);
+  const auto ids = random_ids(5);
+  const auto bytes =
+      joined(RowChangeRecord::insert(9, ids, rows.view(), tuples.view().part(2, 5)).parts());
+  const RowChanges changes = decode_row_changes(bytes, {ElementType::u8, 3, schema}, "log");
+  EXPECT_EQ(changes.kind, RowChangeKind::attributed_insert);
+  expect_changes(changes, 9, ids, rows.view());
+  ASSERT_EQ(changes.attributes().count(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(Tuple(changes.attributes().row(i)).text(1), std::string((i + 2) * 3, 'x'));
+  }
+}
+
+TEST(RowChangeRecord, FitsAttributesThatAreLong) {
+  const Schema schema = parse_schema("a: i64, s: string");
+  Tuples tuples;
+  for (int i = 0; i < 40; ++i) {
+    tuples.append(schema, std::vector<Value>{std::int64_t{1}, std::string(60'000, 'x')});
+  }
+  const std::uint32_t fit = changes_per_record(1000, tuples.view());
+  EXPECT_EQ(fit, (kMostChangeBytes - sizeof(RowChangeHeader)) /
+                     (sizeof(std::uint64_t) + 1000 + sizeof(std::uint32_t) + tuples.ends[0]));
+  EXPECT_EQ(changes_per_record(1000, tuples.view().part(3, 2)), 2u);
+  EXPECT_EQ(changes_per_record(1000, {}), changes_per_record(1000));
+}
+
+TEST(RowChangeRecord, WithDamagedAttributesIsRefused) {
+  const Schema schema = parse_schema("a: i64, s: string");
+  const StoredShape shape{ElementType::u8, 3, schema};
+  const StoredRows rows(4, 3, ElementType::u8, 0);
+  const auto ids = random_ids(4);
+  const Tuples tuples = some_tuples(schema, 4);
+  const auto sound = joined(RowChangeRecord::insert(9, ids, rows.view(), tuples.view()).parts());
+  const std::size_t begin = sizeof(RowChangeHeader) + 4 * 8 + 4 * 3;
+  const auto refuses = [&](const std::vector<std::byte>& bytes, std::string_view what) {
+    try {
+      (void)decode_row_changes(bytes, shape, "log");
+      ADD_FAILURE() << what;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string_view(error.what()).find("restore the log"), std::string_view::npos);
+    }
+  };
+  for (std::size_t end = begin; end < sound.size(); ++end) {
+    refuses({sound.begin(), sound.begin() + static_cast<std::ptrdiff_t>(end)}, "truncated");
+  }
+  for (std::size_t at = begin; at < begin + 16; ++at) {
+    auto bytes = sound;
+    bytes[at] ^= std::byte{0x40};
+    refuses(bytes, "an end");
+  }
+  auto longer = sound;
+  longer.push_back({});
+  refuses(longer, "a byte too many");
+  EXPECT_THROW((void)decode_row_changes(sound, {ElementType::u8, 3}, "log"), Error);
+}
+
 TEST(RowChangeRecord, HasTheBytesOfTheFormatAndComesBack) {
   for (const ElementType type : kTypes) {
     for (const std::uint32_t dimension : {1u, 3u, 17u, 96u}) {

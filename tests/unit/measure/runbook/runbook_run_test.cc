@@ -94,7 +94,7 @@ class NaiveIndex final : public RunbookIndex, public changes::Changing {
                                         std::span<const std::uint64_t> ids) const override {
     auto other = std::make_unique<NaiveIndex>(kInvalidNode);
     changes::Receipt receipt;
-    changes::insert_all(*other, rows, ids, {}, receipt);
+    changes::insert_all(*other, {rows, ids}, {}, receipt);
     return other;
   }
   DiskBytes disk_bytes() const override { return {0, written_}; }

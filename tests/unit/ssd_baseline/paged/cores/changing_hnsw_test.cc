@@ -34,9 +34,9 @@ class ChangingHnswTest : public ::testing::Test {
     std::vector<std::uint64_t> ids(end - begin);
     std::iota(ids.begin(), ids.end(), begin);
     const VectorView rows = set_.view().part(begin, end - begin);
-    index_->check(rows, ids);
+    index_->check({rows, ids});
     changes::Receipt receipt;
-    index_->insert(rows, ids, {}, receipt);
+    index_->insert({rows, ids}, {}, receipt);
     for (const std::uint64_t id : ids) live_[id] = set_.row(id);
     return receipt;
   }
@@ -97,7 +97,7 @@ TEST_F(ChangingHnswTest, HoldsWhatWentInAndWasNotErased) {
 
 TEST_F(ChangingHnswTest, RefusesWhatItCannotHoldByName) {
   const auto said = [&](const VectorView& rows, const std::vector<std::uint64_t>& ids) {
-    return tests::message_of([&] { index_->check(rows, ids); });
+    return tests::message_of([&] { index_->check({rows, ids}); });
   };
   const VectorView two = set_.view().part(0, 2);
   EXPECT_THAT(said(two, {1, kInvalidNode}), HasSubstr("id 4294967295 is out of range"));
@@ -171,8 +171,8 @@ TEST_F(ChangingCosine, ReturnsUnitVectors) {
   row[1] = 4;
   changes::Receipt receipt;
   const VectorView rows = packed_view(row.data(), 1, 12, ElementType::f32);
-  index_->check(rows, std::vector<std::uint64_t>{7});
-  index_->insert(rows, std::vector<std::uint64_t>{7}, {}, receipt);
+  index_->check({rows, std::vector<std::uint64_t>{7}});
+  index_->insert({rows, std::vector<std::uint64_t>{7}}, {}, receipt);
   const changes::FoundRows got = index_->get(std::vector<std::uint64_t>{7, 8}, {});
   EXPECT_EQ(got.found, (std::vector<bool>{true, false}));
   ASSERT_EQ(got.rows.size(), sizeof(float) * 12);

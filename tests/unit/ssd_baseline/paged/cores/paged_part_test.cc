@@ -95,7 +95,7 @@ class PagedPartTest : public ::testing::Test {
     std::vector<std::uint64_t> ids(end - begin);
     std::iota(ids.begin(), ids.end(), begin);
     changes::Receipt receipt;
-    index.insert(set_.view().part(first_row, end - begin), ids, patience, receipt);
+    index.insert({set_.view().part(first_row, end - begin), ids}, patience, receipt);
     for (const std::uint64_t id : ids) live_[id] = first_row + id - begin;
     return receipt;
   }
@@ -189,7 +189,8 @@ TEST_F(PagedPartTest, ManyCallsThatReplaceTheSameIdsLeaveEachOnce) {
       std::iota(ids.begin(), ids.end(), 0);
       for (int round = 0; round < 5; ++round) {
         changes::Receipt receipt;
-        index.insert(set_.view().part(static_cast<std::size_t>(caller) * 20, 20), ids, {}, receipt);
+        index.insert({set_.view().part(static_cast<std::size_t>(caller) * 20, 20), ids}, {},
+                     receipt);
         replaced += receipt.replaced;
       }
     });

@@ -1,0 +1,57 @@
+// Reads and writes the file of a segment's attributes: the tuple of each row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "base/input_file.h"
+#include "base/types.h"
+#include "layout/attributes/tuple.h"
+#include "layout/collection/collection_manifest.h"
+#include "layout/index/companion_file.h"
+
+namespace farvec::layout {
+
+inline constexpr const char* kSegmentAttributesFile = kSegmentAttributes.name;
+
+/// Begins the file, little-endian; see docs/format.md. 8 bytes for each row say where its tuple
+/// ends, and the tuples follow.
+struct SegmentAttributesHeader {
+  std::uint64_t magic = kSegmentAttributes.magic;
+  std::uint32_t format_version = kCollectionVersion;
+  std::uint32_t reserved = 0;
+  std::uint64_t segment = 0;  ///< its number
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0;     ///< of all tuples
+  std::uint64_t checksum = 0;  ///< XXH3-64 of the tuples, seeded with that of the ends
+  std::uint64_t reserved_too = 0;
+  std::uint64_t header_checksum = 0;  ///< XXH3-64 of the 56 bytes before it
+};
+static_assert(sizeof(SegmentAttributesHeader) == 64);
+
+/// There is a tuple for each row. A file of that name is replaced in one step. Throws SystemError
+/// like OutputFile.
+void write_segment_attributes(const std::filesystem::path& path, const SegmentEntry& segment,
+                              const TupleView& tuples);
+
+/// A SegmentAttributesFile is open for reading. Threads share it.
+class SegmentAttributesFile {
+ public:
+  /// Throws Error with the file and what is wrong: it is missing, truncated, of another format,
+  /// version or segment, or its header is damaged.
+  SegmentAttributesFile(const std::filesystem::path& path, const SegmentEntry& segment);
+
+  /// Returns the tuples of all rows. Throws Error when the bytes are damaged, or do not fit the
+  /// schema.
+  Tuples read(const Schema& schema) const;
+  /// Returns the tuple of one row, which must exist. Throws Error when it is not sound.
+  std::vector<std::byte> read_row(NodeId row, const Schema& schema) const;
+
+ private:
+  const InputFile file_;
+  SegmentAttributesHeader header_;
+};
+
+}  // namespace farvec::layout
