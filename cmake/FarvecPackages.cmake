@@ -112,7 +112,7 @@ of vectors, their layouts, and reads of far memory.")
 string(JOIN ", " CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
   libboost-context-dev libdaxctl-dev libeigen3-dev libfabric-dev libfmt-dev libgrpc++-dev
   libhdf5-dev libibverbs-dev libisal-dev libndctl-dev libnuma-dev libpmem2-dev libprotobuf-dev
-  librdmacm-dev libspdlog-dev libssl-dev liburing-dev libxxhash-dev libyaml-cpp-dev
+  librdmacm-dev libroaring-dev libspdlog-dev libssl-dev liburing-dev libxxhash-dev libyaml-cpp-dev
   nlohmann-json3-dev pkgconf prometheus-cpp-dev zlib1g-dev)
 include(CPack)
 

@@ -73,7 +73,7 @@ CHECKED = [
 # Rooms (folders) whose comments have been rewritten, checked when no file is named. The list only grows.
 ROOMS_CHECKED = ["base", "graph", "search", "layout", "transport", "quantization", "distance",
                  "coroutines", "disk", "wal", "cluster", "dataset", "device", "rpc", "indexing",
-                 "tiers", "memory_node", "changes", "client", "collection", "compute_node",
+                 "tiers", "memory_node", "attributes", "changes", "client", "collection", "compute_node",
                  "ssd_baseline", "python", "measure", "cli"]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}

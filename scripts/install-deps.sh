@@ -14,7 +14,7 @@ PROGRAMS=(
   python3 python3-numpy python3-matplotlib python3-scipy python3-yaml
   # libraries
   libboost-context-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev
-  libeigen3-dev libisal-dev libhdf5-dev zlib1g-dev libxxhash-dev libnuma-dev
+  libeigen3-dev libisal-dev libhdf5-dev zlib1g-dev libxxhash-dev libnuma-dev libroaring-dev
   libibverbs-dev librdmacm-dev libfabric-dev liburing-dev
   libpmem2-dev libndctl-dev libdaxctl-dev
   libssl-dev libgrpc++-dev libprotobuf-dev prometheus-cpp-dev
