@@ -104,6 +104,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.segment = nullptr;
     leg.fresh = &fresh;
     leg.memtable = &slot.memtable;
+    leg.out = fresh.out.get();
     leg.live = fresh.live();
     leg.counts = {};
     leg.coverage = 1;
@@ -136,7 +137,7 @@ void CollectionPart::release(const Slot& slot) {
 }
 
 /// Plans what each leg is asked for at first.
-Status CollectionPart::plan(const View& view, const SearchRequest& request, Slot& slot) const {
+Status CollectionPart::plan(const SearchRequest& request, Slot& slot) const {
   const layout::IndexKind kind = search::kind_of(request.parameters.choice());
   for (const Leg& leg : slot.legs_used()) {
     if (leg.segment == nullptr || leg.segment->manifest().kind() == kind) continue;
@@ -148,15 +149,17 @@ Status CollectionPart::plan(const View& view, const SearchRequest& request, Slot
     case layout::IndexKind::cluster:
       return plan_probes(request, slot);
   }
-  return plan_lists(view, request, slot);
+  return plan_lists(request, slot);
 }
 
 /// Gives each leg a list as long as its share of the rows lets expect.
-Status CollectionPart::plan_lists(const View& view, const SearchRequest& request,
-                                  Slot& slot) const {
-  const auto all = static_cast<double>(view.live());
+Status CollectionPart::plan_lists(const SearchRequest& request, Slot& slot) const {
+  std::uint64_t live = 0;
+  for (const Leg& leg : slot.legs_used()) live += leg.live;
+  const auto all = static_cast<double>(live);
   search::GraphChoice choice = request.parameters.graph();
   for (Leg& leg : slot.legs_used()) {
+    if (leg.live == 0) continue;
     const double share = static_cast<double>(leg.live) / all;
     choice.list = first_list(request.parameters.graph().list, share);
     if (Status status = leg.ask(request, choice); !status.ok()) return status;
@@ -170,13 +173,15 @@ Status CollectionPart::plan_probes(const SearchRequest& request, Slot& slot) con
   std::vector<ProbedSegment>& segments = slot.probes.segments;
   segments.clear();
   for (const Leg& leg : slot.legs_used()) {
-    if (leg.segment != nullptr) segments.push_back({&leg.index->clusters()->centroids(), leg.live});
+    if (leg.segment == nullptr || leg.live == 0) continue;
+    segments.push_back({&leg.index->clusters()->centroids(), leg.live});
   }
   search::ProbeChoice choice = request.parameters.probing();
   share_probes(request.query, choice.clusters, slot.probes);
   const search::GraphChoice fresh{.list = std::max(kMemtableList, 2 * request.parameters.k())};
   auto segment = segments.begin();
   for (Leg& leg : slot.legs_used()) {
+    if (leg.live == 0) continue;
     const bool is_segment = leg.segment != nullptr;
     if (is_segment) choice.clusters = (segment++)->clusters;
     const Status status = is_segment ? leg.ask(request, choice) : leg.ask(request, fresh);
@@ -269,10 +274,15 @@ void CollectionPart::fill(const Slot& slot, SearchAnswer& answer) {
   answer.found = static_cast<std::uint32_t>(slot.kept);
 }
 
-Status CollectionPart::search_view(const View& view, std::uint32_t number,
-                                   const SearchRequest& request) {
+/// Leaves the legs the rows that meet the condition. Those that have none are not searched.
+void CollectionPart::filter(const attributes::Condition& condition, Slot& slot) {
+  for (Leg& leg : slot.legs_used()) leg.filter(condition);
+}
+
+Status CollectionPart::search_legs(std::uint32_t number, const SearchRequest& request) {
   Slot& slot = *slots_[number];
-  if (Status status = plan(view, request, slot); !status.ok()) return status;
+  if (request.condition != nullptr) filter(*request.condition, slot);
+  if (Status status = plan(request, slot); !status.ok()) return status;
   run_round(number);
   if (Status status = merge(request, slot); !status.ok()) return status;
   const Result<bool> again = plan_again(request, slot);
@@ -294,7 +304,7 @@ Status CollectionPart::search(std::uint32_t number, const SearchRequest& request
   try {
     view = views_();
     status = bind(*view, slot);
-    if (status.ok()) status = search_view(*view, number, request);
+    if (status.ok()) status = search_legs(number, request);
     if (status.ok()) fill(slot, answer);
   } catch (const std::exception& error) {
     status = failed_search(error);

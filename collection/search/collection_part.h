@@ -21,7 +21,8 @@ using ViewSource = std::function<ViewPointer()>;
 
 /// Every search runs on its view to the end, whatever changes meanwhile. Each segment is searched
 /// by a fiber of its own, and the memtables are searched while these wait for their records.
-/// More results than the collection has live vectors may be asked for.
+/// More results than the collection has live vectors may be asked for. Where a condition is asked
+/// for, results are the nearest of all live vectors that meet it.
 class CollectionPart final : public search::CorePart {
  public:
   /// Segments that are searched at once; further ones wait for these.
@@ -33,6 +34,7 @@ class CollectionPart final : public search::CorePart {
   ~CollectionPart() override;
 
   std::uint32_t slots() const override { return static_cast<std::uint32_t>(slots_.size()); }
+  bool takes_conditions() const override { return true; }
   Status search(std::uint32_t slot, const search::SearchRequest& request,
                 search::SearchAnswer& answer) override;
   bool poll() override;
@@ -55,9 +57,10 @@ class CollectionPart final : public search::CorePart {
   bool poll(std::uint64_t number, Bound& bound);
   Bound* bound_to(const std::shared_ptr<Segment>& segment);
   void release(const Slot& slot);
-  Status search_view(const View& view, std::uint32_t slot, const search::SearchRequest& request);
-  Status plan(const View& view, const search::SearchRequest& request, Slot& slot) const;
-  Status plan_lists(const View& view, const search::SearchRequest& request, Slot& slot) const;
+  Status search_legs(std::uint32_t slot, const search::SearchRequest& request);
+  static void filter(const attributes::Condition& condition, Slot& slot);
+  Status plan(const search::SearchRequest& request, Slot& slot) const;
+  Status plan_lists(const search::SearchRequest& request, Slot& slot) const;
   Status plan_probes(const search::SearchRequest& request, Slot& slot) const;
   void run_round(std::uint32_t slot);
   Status merge(const search::SearchRequest& request, Slot& slot) const;

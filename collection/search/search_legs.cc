@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "attributes/condition.h"
+
 namespace farvec::collection {
 
 Status failed_search(const std::exception& error) {
@@ -25,7 +27,7 @@ void CollectionPart::Leg::search_memtable() {
                                                 .k = request.parameters.k(),
                                                 .list = list(),
                                                 .count = fresh->count,
-                                                .out = *fresh->out},
+                                                .out = *out},
                                                *memtable);
   answer.found = static_cast<std::uint32_t>(nearest.size());
   for (std::uint32_t i = 0; i < answer.found; ++i) {
@@ -33,6 +35,36 @@ void CollectionPart::Leg::search_memtable() {
     distances[i] = nearest[i].distance;
   }
   answer.counts.distances = memtable->counts.distances;
+}
+
+void CollectionPart::Leg::want(NodeId row) {
+  if (out != nullptr && out->contains(row)) return;
+  words[row / RowSet::kWordBits] &= ~(std::uint64_t{1} << (row % RowSet::kWordBits));
+  ++live;
+}
+
+void CollectionPart::Leg::filter(const attributes::Condition& condition) {
+  const std::uint32_t rows = segment != nullptr ? segment->rows() : fresh->count;
+  words.assign((rows + RowSet::kWordBits - 1) / RowSet::kWordBits, ~std::uint64_t{0});
+  if (const std::uint32_t last = rows % RowSet::kWordBits; last != 0) {
+    words.back() = (std::uint64_t{1} << last) - 1;
+  }
+  live = 0;
+  if (segment != nullptr) {
+    const auto matches = segment->attributes().matching(condition, segment->ids());
+    for (const NodeId row : *matches) want(row);
+  } else {
+    const Memtable& memtable = *fresh->memtable;
+    for (NodeId row = 0; row < rows; ++row) {
+      const layout::Tuple tuple(memtable.attributes(row));
+      const auto truth = attributes::evaluate(condition, tuple, memtable.id(row));
+      if (truth == attributes::Truth::yes) want(row);
+    }
+  }
+  unwanted = RowSet::from_words(words);
+  out = &unwanted;
+  answer = {};
+  again = false;
 }
 
 Status CollectionPart::Leg::ask(const search::SearchRequest& whole, search::SearchChoice choice) {
@@ -45,6 +77,7 @@ Status CollectionPart::Leg::ask(const search::SearchRequest& whole, search::Sear
   ids.resize(std::max<std::size_t>(ids.size(), k));
   distances.resize(ids.size());
   request = whole;
+  request.condition = nullptr;  // `out` stands for it
   request.parameters = parameters.value();
   request.out = out;
   answer = {};

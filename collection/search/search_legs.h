@@ -24,7 +24,9 @@ struct CollectionPart::Leg {
   const View::Fresh* fresh = nullptr;   ///< null for a segment's
   MemtableScratch* memtable = nullptr;  ///< for searches of memtables
   const RowSet* out = nullptr;
-  std::uint64_t live = 0;
+  std::uint64_t live = 0;  ///< its rows that may be results; without any it is not searched
+  RowSet unwanted;         ///< `out` of a search with a condition
+  std::vector<std::uint64_t> words;  ///< scratch
   search::CorePart* part = nullptr;
   const search::SearchIndex* index = nullptr;  ///< for a segment
   std::uint32_t slot = 0;
@@ -39,6 +41,8 @@ struct CollectionPart::Leg {
   bool again = false;         ///< whether it runs in the next round
 
   std::uint32_t list() const { return request.parameters.graph().list; }
+  /// Leaves only the rows that meet the condition.
+  void filter(const attributes::Condition& condition);
   /// Asks the leg for as many results as the whole search wants, or for all rows if these are
   /// fewer. The choice's list is raised to that number.
   Status ask(const search::SearchRequest& whole, search::SearchChoice choice);
@@ -54,6 +58,9 @@ struct CollectionPart::Leg {
   }
   Status search();
   void search_memtable();
+
+ private:
+  void want(NodeId row);
 };
 
 struct CollectionPart::Slot {

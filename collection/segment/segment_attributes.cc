@@ -10,7 +10,31 @@ SegmentAttributes::SegmentAttributes(const std::filesystem::path& path,
     : schema_(schema) {
   if (schema.empty()) return;
   file_ = std::make_unique<const layout::SegmentAttributesFile>(path, segment);
-  (void)file_->read(schema_);
+  columns_ = std::make_unique<const attributes::Columns>(schema_, file_->read(schema_).view());
+}
+
+attributes::MatchCache::Rows SegmentAttributes::matching(const attributes::Condition& condition,
+                                                         const RowIds& ids) const {
+  return matches_->rows_of(condition, [&] { return find(condition, ids); });
+}
+
+attributes::RowBitmap SegmentAttributes::find(const attributes::Condition& condition,
+                                              const RowIds& ids) const {
+  if (columns_ != nullptr) {
+    return columns_->matching(condition, {.row_of = [&](std::uint64_t id) { return ids.find(id); },
+                                          .id_of = [&](NodeId row) { return ids.of(row); }});
+  }
+  // Only ids can differ.
+  const layout::Tuple nulls(layout::null_tuple());
+  attributes::RowBitmap rows;
+  for (NodeId row = 0; row < ids.rows(); ++row) {
+    if (evaluate(condition, nulls, ids.of(row)) == attributes::Truth::yes) rows.add(row);
+  }
+  return rows;
+}
+
+std::size_t SegmentAttributes::dram_bytes() const {
+  return (columns_ == nullptr ? 0 : columns_->dram_bytes()) + matches_->dram_bytes();
 }
 
 std::vector<std::byte> SegmentAttributes::read(NodeId row) const {

@@ -6,7 +6,11 @@
 #include <memory>
 #include <vector>
 
+#include "attributes/columns.h"
+#include "attributes/condition.h"
+#include "attributes/match_cache.h"
 #include "base/types.h"
+#include "collection/segment/row_ids.h"
 #include "layout/attributes/tuple.h"
 #include "layout/collection/segment_attributes.h"
 
@@ -16,6 +20,9 @@ namespace farvec::collection {
 /// DRAM.
 class SegmentAttributes {
  public:
+  /// What the rows that met the last conditions may take of DRAM.
+  static constexpr std::size_t kMatchBytes = std::size_t{4} << 20;
+
   /// Makes those of rows without attributes.
   SegmentAttributes() = default;
   /// Reads the file, and checks every tuple; does nothing where the schema has no columns. Throws
@@ -29,11 +36,20 @@ class SegmentAttributes {
   /// file.
   layout::Tuples read_all() const;
 
-  std::size_t dram_bytes() const { return 0; }
+  /// Returns the rows for which the condition is true. `ids` are those of the segment's rows.
+  attributes::MatchCache::Rows matching(const attributes::Condition& condition,
+                                        const RowIds& ids) const;
+
+  std::size_t dram_bytes() const;
 
  private:
+  attributes::RowBitmap find(const attributes::Condition& condition, const RowIds& ids) const;
+
   layout::Schema schema_;
   std::unique_ptr<const layout::SegmentAttributesFile> file_;  ///< null: rows have none
+  std::unique_ptr<const attributes::Columns> columns_;         ///< null: rows have none
+  std::unique_ptr<attributes::MatchCache> matches_ =
+      std::make_unique<attributes::MatchCache>(kMatchBytes);
 };
 
 }  // namespace farvec::collection

@@ -24,7 +24,7 @@ struct SegmentAttributesHeader {
   std::uint32_t reserved = 0;
   std::uint64_t segment = 0;  ///< its number
   std::uint64_t rows = 0;
-  std::uint64_t bytes = 0;     ///< of all tuples
+  std::uint64_t bytes = 0;     ///< bytes of the tuples
   std::uint64_t checksum = 0;  ///< XXH3-64 of the tuples, seeded with that of the ends
   std::uint64_t reserved_too = 0;
   std::uint64_t header_checksum = 0;  ///< XXH3-64 of the 56 bytes before it

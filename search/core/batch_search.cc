@@ -91,6 +91,7 @@ class StridedFeed : public TaskFeed {
       slot.request.parameters = parameters_.search;
       slot.request.partial = parameters_.partial;
       slot.request.count_lines = parameters_.count_lines;
+      slot.request.condition = parameters_.condition;
       free_.push_back(&slot);
     }
     Slot* slot = free_.back();

@@ -29,6 +29,7 @@ struct BatchParameters {
   double deadline_ms = 10'000;  ///< per query, from its start
   bool partial = false;         ///< go on without records that no memory node can deliver
   bool count_lines = false;     ///< SearchRequest::count_lines
+  const attributes::Condition* condition = nullptr;  ///< SearchRequest::condition
   /// Called before every search, by the threads of all cores, in their fibers; true ends the batch.
   /// When it is empty, nothing ends the batch.
   std::function<bool()> stop = {};

@@ -105,6 +105,10 @@ void CoreLoop::run_task(std::uint32_t slot, SearchTask& task) {
     task.answer.coverage = 1;
     task.answer.status = {StatusCode::deadline_exceeded,
                           "the deadline passed before the search began"};
+  } else if (task.request.condition != nullptr && !part_->takes_conditions()) {
+    task.answer.found = 0;
+    task.answer.status = {StatusCode::invalid_argument,
+                          "the rows of the index have no attributes, and the search a condition"};
   } else {
     task.answer.status = part_->search(slot, task.request, task.answer);
   }

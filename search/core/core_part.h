@@ -29,6 +29,9 @@ class CorePart {
   /// Returns the number of searches that it can have in flight.
   virtual std::uint32_t slots() const = 0;
 
+  /// Says whether a request may have a condition. Otherwise the core refuses it.
+  virtual bool takes_conditions() const { return false; }
+
   /// Is called in a fiber of the scheduler, which it suspends. Any fiber may use a slot, but one
   /// fiber at a time. Fills in the answer, except for its status, which is returned. Both must live
   /// until then. Errors are those of SearchCore::run(). A search that ends as `unavailable` may not

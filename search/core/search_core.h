@@ -20,6 +20,10 @@ class Device;
 class Endpoint;
 }  // namespace farvec::transport
 
+namespace farvec::attributes {
+class Condition;
+}  // namespace farvec::attributes
+
 namespace farvec::search {
 
 class ProbeCounts;
@@ -103,6 +107,9 @@ struct SearchRequest {
   /// where max_list and max_probe would not allow such a search, and the counts say what that has
   /// cost.
   const RowSet* out = nullptr;
+  /// Results meet this condition; null: every row may be a result. It is for indexes whose rows
+  /// have attributes (CorePart::takes_conditions()); others refuse it.
+  const attributes::Condition* condition = nullptr;
 };
 
 /// A SearchAnswer is what a search has found, and what that has cost.

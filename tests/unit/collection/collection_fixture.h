@@ -87,12 +87,14 @@ inline search::SearchChoice choice_for(const View& view, std::uint32_t size) {
 
 /// One search of a view, as a core does it.
 inline Answer search_view(const ViewPointer& view, const std::vector<float>& query, std::uint32_t k,
-                          std::uint32_t size = kAll) {
+                          std::uint32_t size = kAll,
+                          const attributes::Condition* condition = nullptr) {
   Answer answer{std::vector<std::uint64_t>(k), std::vector<float>(k), {}};
   search::TaskListFeed feed(1, kPatienceUs);
   search::SearchTask& task = feed.tasks().front();
   task.request.query = reinterpret_cast<const std::byte*>(query.data());
   task.request.parameters = search::SearchParameters::make(k, choice_for(*view, size)).value();
+  task.request.condition = condition;
   task.answer.ids = answer.ids.data();
   task.answer.distances = answer.distances.data();
   make_collection_core([&] { return view; }, 3)->run(feed);

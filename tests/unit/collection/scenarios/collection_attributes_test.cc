@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "attributes/condition.h"
 #include "base/error.h"
 #include "collection/read/collection_reader.h"
 #include "tests/unit/collection/collection_fixture.h"
@@ -236,6 +238,104 @@ TEST_F(AttributedCollection, AreFoundDamagedWhenASegmentIsOpened) {
   EXPECT_THAT(tests::message_of([&] { open(); }), HasSubstr("attributes.bin"));
   std::filesystem::remove(file);
   EXPECT_THAT(tests::message_of([&] { open(); }), HasSubstr("attributes.bin"));
+}
+
+/// Rows of several segments, some of them out, and of a memtable.
+class FilteredCollection : public AttributedCollection {
+ protected:
+  void fill(const layout::CollectionManifest& shape) {
+    create("price: i64, name: string, tags: set", shape);
+    for (std::uint64_t round = 0; round < 6; ++round) insert(round * 40, round * 40 + 90, round);
+    erase(*collection_, {7, 8, 201});
+    for (const std::uint64_t id : {7, 8, 201}) expected_.erase(id);
+  }
+
+  /// The rows that meet the condition, told row by row.
+  Rows matching(const attributes::Condition& condition) {
+    Rows rows;
+    std::vector<std::uint64_t> ids;
+    for (const auto& [id, values] : expected_) ids.push_back(id);
+    const FoundRows found = collection_->get(ids, {});
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const layout::Tuple tuple(found.attributes.view().row(i));
+      if (evaluate(condition, tuple, ids[i]) != attributes::Truth::yes) continue;
+      std::vector<float> row(kSmallDimension);
+      std::memcpy(row.data(), found.rows.data() + i * kSmallDimension * sizeof(float),
+                  kSmallDimension * sizeof(float));
+      rows.emplace(ids[i], row);
+    }
+    return rows;
+  }
+
+  void expect_filtered(const ViewPointer& view) {
+    std::size_t some = 0;
+    for (const char* text : kConditions) {
+      const auto condition = attributes::parse_condition(text, schema_);
+      const Rows rows = matching(*condition);
+      some += rows.empty() ? 0 : 1;
+      for (const std::uint32_t k : {1u, 10u, 100u}) {
+        const std::vector<float> query = random_row(random_);
+        const auto nearest = exact(rows, Metric::l2, query);
+        const Answer answer = search_view(view, query, k, kAll, condition.get());
+        ASSERT_EQ(answer.ids.size(), std::min<std::size_t>(k, rows.size())) << text;
+        for (std::size_t r = 0; r < answer.ids.size(); ++r) {
+          ASSERT_EQ(answer.ids[r], nearest[r].second) << text << ": result " << r;
+        }
+      }
+    }
+    EXPECT_GT(some, 10u);
+  }
+
+  static constexpr const char* kConditions[] = {
+      "true",
+      "false",
+      "price < 200",
+      "price < -1000",
+      "price between 100 and 400 and not tags contains any ('t1')",
+      "tags contains all ('all', 't2') or name is null",
+      "name prefix 'bbb'",
+      "not (price >= 0)",
+      "price is null",
+      "id = 17",
+      "id in (3, 7, 60, 249, 1000)",
+      "id between 100 and 140 or tags contains any ('t0')",
+      "name = 'ccccc'",
+      "tags is not null and price != 40",
+      "price in (5, 12, 19)"};
+};
+
+TEST_F(FilteredCollection, FindsTheNearestThatMeetAConditionInGraphs) {
+  fill(small_shape());
+  expect_filtered(collection_->view());
+  ASSERT_TRUE(collection_->flush());
+  expect_filtered(collection_->view());
+  ASSERT_TRUE(collection_->compact());
+  expect_filtered(collection_->view());
+  open();
+  expect_filtered(collection_->view());
+  const CollectionReader reader(path(), small_segments());
+  expect_filtered(reader.view());
+}
+
+TEST_F(FilteredCollection, FindsTheNearestThatMeetAConditionInClusters) {
+  fill(small_cluster_shape());
+  ASSERT_TRUE(collection_->flush());
+  insert(500, 530, 2);
+  expect_filtered(collection_->view());
+  ASSERT_TRUE(collection_->compact());
+  expect_filtered(collection_->view());
+}
+
+TEST_F(FilteredCollection, MayAskForIdsWhereRowsHaveNoAttributes) {
+  create("");
+  Batch batch;
+  for (std::uint64_t id = 0; id < 70; ++id) batch.add(id, random_row(random_));
+  AttributedCollection::insert({batch.rows(), batch.ids()});
+  ASSERT_TRUE(collection_->flush());
+  const auto condition = attributes::parse_condition("id between 20 and 24 or id = 69", schema_);
+  const Answer answer =
+      search_view(collection_->view(), random_row(random_), 10, kAll, condition.get());
+  EXPECT_THAT(answer.ids, testing::UnorderedElementsAre(20, 21, 22, 23, 24, 69));
 }
 
 }  // namespace
