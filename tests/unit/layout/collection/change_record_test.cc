@@ -256,7 +256,7 @@ TEST(RowChangeRecord, SaysWhereAndWhatIsWrong) {
   expect("newer", [](RowChangeHeader& h) { h.format_version = 2; });
   expect("version 0", [](RowChangeHeader& h) { h.format_version = 0; });
   expect("kind 0", [](RowChangeHeader& h) { h.kind = RowChangeKind{0}; });
-  expect("kind 3", [](RowChangeHeader& h) { h.kind = RowChangeKind{3}; });
+  expect("kind 4", [](RowChangeHeader& h) { h.kind = RowChangeKind{4}; });
   expect("another collection's", [](RowChangeHeader& h) { h.kind = RowChangeKind::erase; });
   expect("another collection's", [](RowChangeHeader& h) { h.type = ElementType::i8; });
   expect("another collection's", [](RowChangeHeader& h) { h.type = ElementType{77}; });

@@ -1,0 +1,29 @@
+// Reads the attributes of rows from files: JSONL and CSV.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "layout/attributes/schema.h"
+#include "layout/attributes/tuple.h"
+
+namespace farvec::indexing {
+
+/// Reads the attributes of all rows, in the file's order. The file's name says what it is.
+///
+/// `.jsonl` and `.ndjson`: a JSON object in each line, as parse_attributes() reads it.
+///
+/// `.csv`: CsvRecords, whose first one names columns; a column that it does not name is null. An
+/// empty field is null, but `""` is an empty string, no bytes, or a set without labels. Fields are
+/// what value_of_text() takes: the labels of a set have `|` between them.
+///
+/// Nothing is converted but where it stays exact. Throws Error with the file, the line, the column,
+/// what is there and what is wanted, for all that these refuse, for a name that ends otherwise, for
+/// a record with more or fewer fields than the first one, and what Tuples::append() throws.
+layout::Tuples read_attributes(const std::string& path, const layout::Schema& schema);
+
+/// Throws Error, naming `source`, unless the attributes are those of `vectors` rows.
+void require_rows(const layout::Tuples& attributes, std::uint64_t vectors,
+                  const std::string& source);
+
+}  // namespace farvec::indexing
