@@ -5,16 +5,20 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
 
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "changes/batches.h"
 #include "collection/write/facts.h"
 #include "graph/beam_scratch.h"
+#include "python/attributes.h"
 #include "python/bindings.h"
 #include "python/budget.h"
 #include "python/errors.h"
@@ -107,7 +111,7 @@ void close_collection(CollectionHandle& handle) {
 }
 
 Receipt insert(const CollectionHandle& handle, const AnyArray& ids, const AnyArray& vectors,
-               double deadline) {
+               const nb::object& attributes, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
   const Ids given(ids, "ids");
@@ -115,11 +119,16 @@ Receipt insert(const CollectionHandle& handle, const AnyArray& ids, const AnyArr
   if (rows.view().count != given.values.size()) {
     throw_invalid("{} ids for {} vectors", given.values.size(), rows.view().count);
   }
+  layout::Tuples tuples;
+  if (!attributes.is_none()) {
+    tuples = to_tuples(open->changes().row_shape().schema, attributes, rows.view().count);
+  }
+  const changes::RowBatch batch{rows.view(), given.all(), tuples.view()};
   Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    open->changes().check({rows.view(), given.all()});
-    changes::insert_all(open->changes(), {rows.view(), given.all()},
-                        {.patience = patience_of(seconds, interrupted)}, receipt);
+    open->changes().check(batch);
+    changes::insert_all(open->changes(), batch, {.patience = patience_of(seconds, interrupted)},
+                        receipt);
   });
   return receipt;
 }
@@ -146,6 +155,41 @@ nb::tuple get(const CollectionHandle& handle, const AnyArray& ids, double deadli
                             {.patience = patience_of(seconds, interrupted)});
   });
   return to_tuple(std::move(rows), open->dimension(), open->changes().row_shape().stored_type);
+}
+
+/// Returns the numbers of the columns that `select` names; null: of all.
+std::vector<std::size_t> selected(const layout::Schema& schema,
+                                  const std::optional<std::vector<std::string>>& select) {
+  std::vector<std::size_t> columns(schema.size());
+  std::iota(columns.begin(), columns.end(), 0);
+  if (!select) return columns;
+  columns.clear();
+  for (const std::string& name : *select) {
+    columns.push_back(parsed(
+        "select", [&](const std::string& text) { return schema.require(text); }, name));
+  }
+  return columns;
+}
+
+nb::dict attributes_of(const CollectionHandle& handle, const AnyArray& ids,
+                       const std::optional<std::vector<std::string>>& select, double deadline) {
+  const auto open = handle.get();
+  const double seconds = checked_deadline(deadline);
+  const Ids given(ids, "ids");
+  const layout::Schema schema = open->changes().row_shape().schema;
+  const std::vector<std::size_t> columns = selected(schema, select);
+  changes::FoundRows rows;
+  run_job([&](const Interruption& interrupted) {
+    rows = changes::get_all(open->changes(), given.all(),
+                            {.patience = patience_of(seconds, interrupted)});
+  });
+  layout::Tuples tuples;
+  std::size_t next = 0;
+  for (const bool found : rows.found) {
+    const bool known = found && rows.attributes.count() > 0;
+    tuples.append(known ? rows.attributes.view().row(next++) : layout::null_tuple());
+  }
+  return to_columns(schema, tuples.view(), columns);
 }
 
 bool holds(const CollectionHandle& handle, const AnyArray& id) {
@@ -211,13 +255,18 @@ void bind_opening(nb::class_<CollectionHandle>& type) {
 }
 
 void bind_changes(nb::class_<CollectionHandle>& type) {
-  type.def("insert", &insert, "ids"_a, "vectors"_a, nb::kw_only(), "deadline"_a = 60.0,
+  type.def("insert", &insert, "ids"_a, "vectors"_a, nb::kw_only(), "attributes"_a = nb::none(),
+           "deadline"_a = 60.0,
            R"(Insert vectors; those whose ids are there take the others' place.
 
 Args:
     ids: ``(rows,)`` integers of any width, an array or a list, 0 to 2**64 - 1, each once; the
         largest number stands for none and should not be one. Nothing else is taken for an id.
     vectors: ``(rows, dimension)`` of the collection's element type, finite.
+    attributes: Where the collection has a schema: a dict of columns (arrays or lists of a value for
+        each row, None for null), a list with a dict for each row, or what has
+        ``__arrow_c_stream__`` (a table of pyarrow, polars, pandas or duckdb). Columns that are
+        missing are null, and nothing is cast.
     deadline: Seconds to wait for room while segments are built.
 
 Returns:
@@ -235,6 +284,14 @@ Raises:
            "Whether each id is there, ``(ids,)`` bool, and the vectors of those that are, as they "
            "are stored (cosine: normalised). Raises DeadlineExceeded after that many seconds; what "
            "was read until then makes the next call shorter.")
+      .def(
+          "attributes", &attributes_of, "ids"_a, nb::kw_only(), "select"_a = nb::none(),
+          "deadline"_a = 60.0,
+          nb::sig("def attributes(self, ids: numpy.typing.ArrayLike, *, select: list[str] | None = "
+                  "None, deadline: float = 60.0) -> dict[str, typing.Any]"),
+          "The attributes of these ids: a dict with a list for each column of ``select`` (None: of "
+          "all), and in it a value for each id. None stands for null, and for an id that is not "
+          "there; timestamps are an array of datetime64[us] with NaT for these.")
       .def(
           "flush",
           [](const CollectionHandle& handle) {
@@ -260,19 +317,24 @@ void bind_reads(nb::class_<CollectionHandle>& type) {
           "search",
           [](const CollectionHandle& handle, const AnyArray& queries, std::optional<std::int64_t> k,
              std::optional<std::int64_t> list, std::int64_t width,
-             std::optional<std::int64_t> probe, std::optional<float> prune_ratio, double deadline) {
+             std::optional<std::int64_t> probe, std::optional<float> prune_ratio,
+             const std::optional<std::string>& filter, double deadline) {
             return run_search(*handle.get(), queries,
                               {.k = k,
                                .list = list,
                                .width = width,
                                .probe = probe,
                                .prune_ratio = prune_ratio,
-                               .deadline = deadline});
+                               .deadline = deadline,
+                               .filter = filter.value_or("")});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
-          "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "deadline"_a = 10.0,
+          "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "filter"_a = nb::none(),
+          "deadline"_a = 10.0,
           "Find the nearest live vectors; as Index.search(), with ids of the user's (uint64, the "
-          "largest number for none), and k may be more than there are vectors.")
+          "largest number for none), and k may be more than there are vectors. ``filter`` is a "
+          "condition on attributes and ids that all results meet: ``\"price < 20 and tags contains "
+          "any ('new')\"``.")
       .def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {

@@ -12,6 +12,7 @@
 #include "graph/usual_degree.h"
 #include "indexing/code_bits.h"
 #include "python/arrays.h"
+#include "python/attributes.h"
 #include "python/bindings.h"
 #include "python/errors.h"
 
@@ -84,7 +85,7 @@ void bind_collection_create(nb::class_<Handle<Changing>>& type) {
          std::optional<std::int64_t> list, std::optional<double> alpha,
          std::optional<std::int64_t> code_bits, std::optional<std::uint64_t> cluster_bytes,
          std::optional<std::int64_t> replicas, std::optional<double> closure_ratio,
-         std::optional<double> balance) {
+         std::optional<double> balance, const nb::object& schema) {
         layout::CollectionOptions options;
         options.memtable_rows = to_count(memtable_rows, "memtable_rows");
         options.merge_fanout = to_count(merge_fanout, "merge_fanout");
@@ -95,14 +96,15 @@ void bind_collection_create(nb::class_<Handle<Changing>>& type) {
         take_clusters({cluster_bytes, replicas, closure_ratio, balance}, layout, options);
         const changes::RowShape rows{.type = parsed("type", parse_element_type, element),
                                      .dimension = within(dimension, "dimension", 1, kMaxDimension),
-                                     .metric = by};
+                                     .metric = by,
+                                     .schema = to_schema(schema)};
         collection::Collection::create(path, collection::empty_manifest(rows, options));
       },
       "path"_a, "dimension"_a, nb::kw_only(), "type"_a = "f32", "metric"_a = "l2",
       "memtable_rows"_a = 1 << 16, "merge_fanout"_a = 2, "kind"_a = "graph", "layout"_a = "",
       "degree"_a = nb::none(), "list"_a = nb::none(), "alpha"_a = nb::none(),
       "code_bits"_a = nb::none(), "cluster_bytes"_a = nb::none(), "replicas"_a = nb::none(),
-      "closure_ratio"_a = nb::none(), "balance"_a = nb::none(),
+      "closure_ratio"_a = nb::none(), "balance"_a = nb::none(), "schema"_a = nb::none(),
       R"(Make an empty collection, which is then opened.
 
 Args:
@@ -120,6 +122,9 @@ Args:
     cluster_bytes: Of clusters: bytes of the vectors that have one as their own, on average; None:
         8192.
     replicas, closure_ratio, balance: Of clusters, as :func:`farvec.build_clusters`; None: its own.
+    schema: Attributes of the rows and their types, ``{"price": "i64", "section": "string not null",
+        "tags": "set"}``: ``u64``, ``i64``, ``f64``, ``bool``, ``timestamp``, ``string``, ``set``
+        or ``bytes``; None: rows have none.
 
 Raises:
     InvalidArgument: A value that cannot be, or one of the other kind.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "attributes/condition.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "collection/search/collection_part.h"
@@ -85,7 +86,14 @@ Answer OpenCollection::search(const VectorView& queries, const Call& call) {
   if (!stored.empty()) {
     rows = packed_view(stored.data(), queries.count, queries.dimension, shape.stored_type);
   }
-  return pooled_search(pool_, 1, rows, {parameters, call, true});
+  attributes::ConditionPointer condition;
+  if (!call.filter.empty()) {
+    condition = parsed(
+        "filter",
+        [&](const std::string& text) { return attributes::parse_condition(text, shape.schema); },
+        call.filter);
+  }
+  return pooled_search(pool_, 1, rows, {parameters, call, true, condition.get()});
 }
 
 nlohmann::ordered_json OpenCollection::describe() const {

@@ -12,7 +12,8 @@ namespace farvec::python {
 struct PooledCall {
   search::SearchParameters parameters;
   const Call& call;
-  bool user_ids = false;  ///< the cores are a collection's
+  bool user_ids = false;                             ///< the cores are a collection's
+  const attributes::Condition* condition = nullptr;  ///< what results meet
 };
 
 /// Searches with up to `threads` cores, the first on the calling thread. The queries are in stored

@@ -1,11 +1,18 @@
 #include "python/remote_collection.h"
 
+#include "python/errors.h"
+
 namespace farvec::python {
 
 RemoteCollection::RemoteCollection(const client::NodeAccess& node, std::uint32_t retries)
     : attempts_{.retries = retries},
       searches_(node, retries),
       changes_(node, attempts_, searches_.metric()) {}
+
+Answer RemoteCollection::search(const VectorView& queries, const Call& call) {
+  if (!call.filter.empty()) throw_invalid("filter: compute nodes take no conditions yet");
+  return searches_.search(queries, call);
+}
 
 nlohmann::ordered_json RemoteCollection::describe() const {
   nlohmann::ordered_json facts = searches_.describe();

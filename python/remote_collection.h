@@ -21,9 +21,7 @@ class RemoteCollection final : public Changing {
   Metric metric() const override { return searches_.metric(); }
   std::string place() const override { return searches_.place(); }
   search::SearchBounds bounds() const override { return searches_.bounds(); }
-  Answer search(const VectorView& queries, const Call& call) override {
-    return searches_.search(queries, call);
-  }
+  Answer search(const VectorView& queries, const Call& call) override;
   nlohmann::ordered_json describe() const override;
 
   changes::Changing& changes() override { return changes_; }

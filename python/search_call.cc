@@ -75,7 +75,8 @@ double checked_deadline(double seconds) {
 
 Result run_search(Searcher& searcher, const AnyArray& array, const SearchArguments& arguments) {
   Call call{.asked = asked_search(arguments, searcher.bounds()),
-            .deadline_seconds = checked_deadline(arguments.deadline)};
+            .deadline_seconds = checked_deadline(arguments.deadline),
+            .filter = arguments.filter};
   const Rows queries(array, "queries", {.type = searcher.type(), .round_doubles = false});
   check_queries(searcher, queries);
   Answer answer;

@@ -21,6 +21,7 @@ struct SearchArguments {
   std::optional<float> prune_ratio;
   bool partial = false;
   double deadline = 10;
+  std::string filter = {};
 };
 
 /// Returns `seconds`. Throws StatusError (invalid_argument) unless a call may take that long.

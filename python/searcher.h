@@ -23,6 +23,9 @@ inline constexpr search::SearchNames kArgumentNames{
 struct Call {
   search::AskedSearch asked;
   double deadline_seconds = 10;  ///< for each query, and for the wait for a core
+  /// The text of a condition that results meet; empty: there is none. What has no attributes
+  /// refuses it.
+  std::string filter = {};
   Interruption interrupted = {};
 };
 

@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_set.h"
+#include "indexing/attributes/attribute_reader.h"
 #include "measure/report/row_range.h"
 
 namespace farvec::cli {
@@ -24,6 +25,7 @@ using changes::Receipt;
 struct InsertArguments : ChangeArguments {
   std::string data;
   std::string range;
+  std::string attributes;
   std::uint64_t first_id = 0;
   bool import = false;
 };
@@ -39,14 +41,23 @@ std::vector<std::uint64_t> numbered(std::uint64_t first, std::size_t count) {
   return ids;
 }
 
-Receipt insert_rows(ChangedCollection& collection, const VectorView& rows,
-                    std::span<const std::uint64_t> ids, bool quiet) {
-  Progress progress("inserts", rows.count, quiet);
+Receipt insert_rows(ChangedCollection& collection, const changes::RowBatch& rows, bool quiet) {
+  Progress progress("inserts", rows.ids.size(), quiet);
   changes::Batches batches = collection.batches();
   batches.advanced = [&progress](std::uint64_t inserted) { progress.advance(inserted); };
-  return receipt_of([&](Receipt& receipt) {
-    changes::insert_all(collection.changes(), {rows, ids}, batches, receipt);
-  });
+  return receipt_of(
+      [&](Receipt& receipt) { changes::insert_all(collection.changes(), rows, batches, receipt); });
+}
+
+/// Reads the attributes of all `rows` rows of the vector file.
+layout::Tuples read_attributes(const InsertArguments& arguments, Change& change, std::size_t rows) {
+  const layout::Schema schema = change.collection().changes().row_shape().schema;
+  if (schema.empty()) {
+    throw Error("--attributes: the collection has no schema; create gives it one with --schema");
+  }
+  layout::Tuples attributes = indexing::read_attributes(arguments.attributes, schema);
+  indexing::require_rows(attributes, rows, arguments.attributes);
+  return attributes;
 }
 
 void insert(const InsertArguments& arguments) {
@@ -61,12 +72,18 @@ void insert(const InsertArguments& arguments) {
   const std::vector<std::uint64_t> ids =
       numbered(arguments.first_id + range.begin, range.end - range.begin);
   Change change(arguments);
-  change.collection().changes().check({rows, ids});
+  layout::Tuples attributes;
+  changes::RowBatch batch{rows, ids};
+  if (!arguments.attributes.empty()) {
+    attributes = read_attributes(arguments, change, file.count());
+    batch.attributes = attributes.view().part(range.begin, ids.size());
+  }
+  change.collection().changes().check(batch);
   Receipt receipt;
   if (arguments.import) {
-    change.watched([&] { receipt = change.collection().import({rows, ids}); });
+    change.watched([&] { receipt = change.collection().import(batch); });
   } else {
-    receipt = insert_rows(change.collection(), rows, ids, arguments.quiet);
+    receipt = insert_rows(change.collection(), batch, arguments.quiet);
   }
   change.report("inserted", receipt);
 }
@@ -141,6 +158,9 @@ void register_collection_insert(Command& collection) {
       collection.add_command("insert", "Insert vectors, or replace those that have the ids");
   add_change_options(command, a);
   command.add_option("--data", a.data, "Vector file").required();
+  command.add_option("--attributes", a.attributes,
+                     "Attributes of the file's rows: .jsonl with an object in each line, or .csv "
+                     "with\na header");
   command.add_option("--range", a.range, "A:B, rows of the file [all]");
   command.add_option("--first-id", a.first_id, "Id of row 0 of the file; the others follow")
       .show_default();
@@ -151,7 +171,8 @@ void register_collection_insert(Command& collection) {
       "command\n"
       "ends when that is done. What was acknowledged survives a kill.\n"
       "Example:\n  farvec collection insert --collection set --data new.fbin --first-id 1000000\n"
-      "  farvec collection insert --connect 127.0.0.1:7711 --data new.fbin --first-id 1000000");
+      "  farvec collection insert --connect 127.0.0.1:7711 --data new.fbin --first-id 1000000\n"
+      "  farvec collection insert --collection set --data new.fbin --attributes new.jsonl");
   command.callback([arguments, command] {
     check_change_options(command, *arguments);
     insert(*arguments);

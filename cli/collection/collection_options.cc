@@ -114,9 +114,11 @@ layout::CollectionManifest shape_manifest(const Command& command, const Collecti
       }
       break;
   }
-  return collection::empty_manifest(
-      {.type = parse_element_type(shape.type), .dimension = shape.dimension, .metric = metric},
-      options);
+  return collection::empty_manifest({.type = parse_element_type(shape.type),
+                                     .dimension = shape.dimension,
+                                     .metric = metric,
+                                     .schema = layout::parse_schema(shape.schema)},
+                                    options);
 }
 
 void tell_recovery(const collection::Recovery& recovery, bool quiet) {

@@ -21,6 +21,7 @@ struct CollectionShape {
   std::string metric;
   std::string type;
   std::uint32_t dimension = 0;
+  std::string schema;
   layout::CollectionOptions options;
   std::string kind = "graph";
   std::string layout;                              ///< empty: the usual one of the kind

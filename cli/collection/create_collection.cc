@@ -57,13 +57,18 @@ void register_collection_create(Command& collection) {
   command.add_option("--dimension", a.shape.dimension, "Numbers of a vector")
       .range(1u, kMaxDimension)
       .excludes(like);
+  command.add_option("--schema", a.shape.schema,
+                     "Attributes of the rows, with their types: 'price: i64, section: string,\n"
+                     "tags: set'. Types are u64, i64, f64, bool, timestamp, string, set and bytes");
   add_shape_options(command, a.shape);
   command.add_flag("--json", a.json, "Report as one JSON object");
   command.footer(
       "Examples:\n  farvec collection create --collection set --metric cosine --type f32 \\\n"
       "    --dimension 384\n"
       "  farvec collection create --collection set --metric l2 --like base.u8bin \\\n"
-      "    --kind cluster --cluster-bytes 8KiB --replicas 8");
+      "    --kind cluster --cluster-bytes 8KiB --replicas 8\n"
+      "  farvec collection create --collection set --type f32 --dimension 384 --metric cosine \\\n"
+      "    --schema 'price: i64, section: string not null, tags: set'");
   command.callback([arguments, command] { create(command, *arguments); });
 }
 

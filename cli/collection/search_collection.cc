@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "attributes/condition.h"
 #include "base/error.h"
 #include "base/option_rules.h"
 #include "base/parallel.h"
@@ -47,6 +48,7 @@ struct SearchArguments {
   std::string lists = "64";
   std::string probes = "16";
   std::string tier = "dram";
+  std::string filter;
   search::DiskArguments disk;
   std::string json;
   std::uint32_t k = 10;
@@ -102,6 +104,7 @@ class Measurement {
         reader_(reader),
         access_(access),
         queries_(load(arguments, reader.shape())),
+        condition_(condition_of(arguments, reader.shape().schema)),
         progress_("queries", choices * arguments.passes * queries_.count(), arguments.quiet) {
     if (!arguments.groundtruth.empty()) truth_ = dataset::read_groundtruth(arguments.groundtruth);
     for (std::uint32_t c = 0; c < arguments.threads; ++c) {
@@ -113,6 +116,7 @@ class Measurement {
   nlohmann::ordered_json measure(const search::SearchChoice& choice) {
     const search::BatchParameters batch{
         .search = search::searchable(search::SearchParameters::make(arguments_.k, choice)),
+        .condition = condition_.get(),
         .stop = [this] {
           progress_.advance(1);
           return false;
@@ -129,6 +133,17 @@ class Measurement {
   }
 
  private:
+  /// Returns null where no filter was given.
+  static attributes::ConditionPointer condition_of(const SearchArguments& arguments,
+                                                   const layout::Schema& schema) {
+    if (arguments.filter.empty()) return nullptr;
+    try {
+      return attributes::parse_condition(arguments.filter, schema);
+    } catch (const Error& error) {
+      throw Error("--filter: {}", error.what());
+    }
+  }
+
   static dataset::VectorSet load(const SearchArguments& arguments,
                                  const layout::CollectionManifest& shape) {
     const dataset::VectorSet queries = dataset::load(arguments.queries, {.metric = shape.metric});
@@ -162,6 +177,10 @@ class Measurement {
         {"reads_per_query", static_cast<double>(totals.reads) / queries},
         {"distances_per_query", static_cast<double>(totals.distances) / queries},
         {"bytes_per_query", static_cast<double>(totals.bytes) / queries}});
+    if (condition_ != nullptr) {
+      row["filter"] = arguments_.filter;
+      row["matches"] = static_cast<double>(totals.matches) / queries;
+    }
     if (reader_.shape().options.in_pages()) add_pools(totals, row);
     if (truth_.queries > 0) {
       const bool exact = !stores_unit_vectors(reader_.shape().metric);
@@ -188,6 +207,7 @@ class Measurement {
   const collection::SegmentAccess& access_;  ///< how the segments' records are read
   const dataset::VectorSet queries_;
   dataset::GroundTruth truth_;
+  const attributes::ConditionPointer condition_;  ///< null: every row may be a result
   std::vector<std::unique_ptr<search::SearchCore>> cores_;
   Progress progress_;
 };
@@ -269,6 +289,8 @@ void register_collection_search(Command& collection) {
   command.add_option("--queries", a.queries, "Vector file").required();
   command.add_option("--groundtruth", a.groundtruth,
                      "True neighbours by their ids, for recall (.ibin, .gt100)");
+  command.add_option("--filter", a.filter,
+                     "Condition that results meet: \"section in ('libs', 'doc') and price < 20\"");
   command.add_option("--k", a.k, "Neighbours wanted").range(1u, kMostResults).show_default();
   command.add_option("--list", a.lists, "L: candidates kept, one or several: 20,40,80")
       .show_default();
@@ -298,7 +320,9 @@ void register_collection_search(Command& collection) {
       "    --groundtruth gt.ibin --list 20,40,80 --tier emulated:rdma\n"
       "  farvec collection search --collection nodes:set --queries query.fbin --log-nodes m0:7700 "
       "\\\n"
-      "    --log-tier verbs --segment-nodes m0:7700 --segment-tier verbs");
+      "    --log-tier verbs --segment-nodes m0:7700 --segment-tier verbs\n"
+      "  farvec collection search --collection set --queries query.fbin \\\n"
+      "    --filter \"tags contains any ('new') and not price between 10 and 20\"");
   command.callback([arguments, command] { search(command, *arguments); });
 }
 

@@ -257,7 +257,7 @@ Result<bool> CollectionPart::plan_again(const SearchRequest& request, Slot& slot
   return any;
 }
 
-void CollectionPart::fill(const Slot& slot, SearchAnswer& answer) {
+void CollectionPart::fill(const SearchRequest& request, const Slot& slot, SearchAnswer& answer) {
   answer.counts = {};
   double all = 0;
   double lost = 0;
@@ -267,6 +267,7 @@ void CollectionPart::fill(const Slot& slot, SearchAnswer& answer) {
     lost += static_cast<double>(leg.live) * (1 - leg.coverage);
   }
   answer.coverage = all > 0 ? 1 - lost / all : 1;
+  if (request.condition != nullptr) answer.counts.matches = static_cast<std::uint64_t>(all);
   for (std::size_t i = 0; i < slot.kept; ++i) {
     answer.ids[i] = slot.found[i].id;
     answer.distances[i] = slot.found[i].distance;
@@ -305,7 +306,7 @@ Status CollectionPart::search(std::uint32_t number, const SearchRequest& request
     view = views_();
     status = bind(*view, slot);
     if (status.ok()) status = search_legs(number, request);
-    if (status.ok()) fill(slot, answer);
+    if (status.ok()) fill(request, slot, answer);
   } catch (const std::exception& error) {
     status = failed_search(error);
   }

@@ -54,10 +54,9 @@ void CollectionPart::Leg::filter(const attributes::Condition& condition) {
     const auto matches = segment->attributes().matching(condition, segment->ids());
     for (const NodeId row : *matches) want(row);
   } else {
-    const Memtable& memtable = *fresh->memtable;
     for (NodeId row = 0; row < rows; ++row) {
-      const layout::Tuple tuple(memtable.attributes(row));
-      const auto truth = attributes::evaluate(condition, tuple, memtable.id(row));
+      const layout::Tuple tuple(fresh->memtable->attributes(row));
+      const auto truth = attributes::evaluate(condition, tuple, fresh->memtable->id(row));
       if (truth == attributes::Truth::yes) want(row);
     }
   }

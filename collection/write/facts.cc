@@ -11,6 +11,7 @@ layout::CollectionManifest empty_manifest(const changes::RowShape& rows,
   manifest.source_type = rows.type;
   manifest.stored_type = stored_type(manifest.metric, rows.type);
   manifest.dimension = rows.dimension;
+  manifest.schema = rows.schema;
   manifest.options = options;
   return manifest;
 }
@@ -45,6 +46,7 @@ nlohmann::ordered_json shape_json(const layout::CollectionManifest& manifest) {
       {"metric", to_string(manifest.metric)}, {"type", to_string(manifest.source_type)},
       {"dimension", manifest.dimension},      {"memtable_rows", options.memtable_rows},
       {"merge_fanout", options.merge_fanout}, {"kind", to_string(options.kind)}};
+  if (!manifest.schema.empty()) json["schema"] = layout::schema_to_json(manifest.schema);
   json.update(clusters ? cluster_json(options.clusters) : graph_json(options));
   return json;
 }

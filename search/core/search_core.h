@@ -61,6 +61,7 @@ struct QueryCounts {
   std::uint64_t distances = 0;   ///< exact distances
   std::uint64_t bytes = 0;       ///< bytes fetched from the tier
   std::uint64_t lost = 0;        ///< those of `reads` that no memory node could deliver
+  std::uint64_t matches = 0;     ///< rows that meet SearchRequest::condition; 0 without one
   // These are counted for slotted pages only. Their reads are reads of pages, prefetched ones
   // included.
   std::uint64_t pool_misses = 0;   ///< records that were not in the pool when they were asked for
@@ -82,6 +83,7 @@ struct QueryCounts {
     distances += other.distances;
     bytes += other.bytes;
     lost += other.lost;
+    matches += other.matches;
     pool_misses += other.pool_misses;
     rerank_reads += other.rerank_reads;
     clusters += other.clusters;

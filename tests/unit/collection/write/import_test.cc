@@ -16,15 +16,14 @@ class ImportTest : public OpenedParts {
   std::shared_ptr<Segment> segment_of(const Batch& batch) {
     const Writer::Lock lock = writer_->lock();
     const std::uint64_t number = manifests_->take_number();
-    return build_segment(batch.rows(), batch.ids(),
-                         {.folder = manifests_->segment_folder(number),
-                          .number = number,
-                          .name = "set",
-                          .manifest = &opened_.shape,
-                          .access = opened_.access.segments,
-                          .followers = nullptr,
-                          .threads = 1,
-                          .watch = &watch_});
+    return build_segment({batch.rows(), batch.ids()}, {.folder = manifests_->segment_folder(number),
+                                                       .number = number,
+                                                       .name = "set",
+                                                       .manifest = &opened_.shape,
+                                                       .access = opened_.access.segments,
+                                                       .followers = nullptr,
+                                                       .threads = 1,
+                                                       .watch = &watch_});
   }
 
   std::atomic<bool> stop_{false};
