@@ -54,7 +54,7 @@ inline constexpr std::uint64_t kNoUserId = std::numeric_limits<std::uint64_t>::m
 /// Says what one search cost. The counts are exact: the same for the same index and parameters on
 /// every machine.
 struct QueryCounts {
-  std::uint64_t hops = 0;        ///< expand() calls
+  std::uint64_t hops = 0;        ///< expand() calls; none in a search among given rows
   std::uint64_t reads = 0;       ///< records fetched from the tier
   std::uint64_t cache_hits = 0;  ///< records found in a cache or pool instead
   std::uint64_t estimates = 0;   ///< distances estimated from codes
@@ -65,7 +65,7 @@ struct QueryCounts {
   // These are counted for slotted pages only. Their reads are reads of pages, prefetched ones
   // included.
   std::uint64_t pool_misses = 0;   ///< records that were not in the pool when they were asked for
-  std::uint64_t rerank_reads = 0;  ///< those of `reads` that fetch vectors, to rank results again
+  std::uint64_t rerank_reads = 0;  ///< those of `reads` that fetch vectors beside the pages
   // These are counted for cluster indexes only. Group, list and stray reads make up `reads`.
   std::uint64_t clusters = 0;            ///< probed
   std::uint64_t centroid_distances = 0;  ///< exact ones
@@ -112,6 +112,22 @@ struct SearchRequest {
   /// Results meet this condition; null: every row may be a result. It is for indexes whose rows
   /// have attributes (CorePart::takes_conditions()); others refuse it.
   const attributes::Condition* condition = nullptr;
+  /// The rows to search, ascending, each below the count of rows (else: invalid_argument); null
+  /// data: all rows. A set of none has data that is not null, and no results. The graph is not
+  /// walked: these rows, except for those that are also in `out`, are read and compared with the
+  /// query. Where codes in DRAM say which are near and there are more than `list`, only the `list`
+  /// nearest by code are read. Rows at the same distance are in ascending order, and it is the
+  /// lower ones that are found.
+  ///
+  /// They are numbers of rows, which is what searches return and what `out` has, in the packed
+  /// layout too. Only a packed record itself says which row it has. So the first searches of a
+  /// packed index among some rows read all its records, which their counts include, and the index
+  /// then keeps 4 bytes for each row. What they have learned by their deadline stays known.
+  ///
+  /// For graphs whose records do not change. Others answer with invalid_argument.
+  std::span<const NodeId> only = {};
+
+  bool is_among_rows() const { return only.data() != nullptr; }
 };
 
 /// A SearchAnswer is what a search has found, and what that has cost.

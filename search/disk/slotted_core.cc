@@ -12,6 +12,7 @@
 #include "search/core/core_loop.h"
 #include "search/core/searcher_part.h"
 #include "search/searchers/graph_searcher.h"
+#include "search/searchers/row_scan.h"
 #include "ssd_baseline/slotted/search/disk_pages.h"
 #include "ssd_baseline/slotted/search/slotted_source.h"
 #include "ssd_baseline/slotted/search/vector_reader.h"
@@ -22,6 +23,51 @@ namespace {
 using slotted::SearchKind;
 using slotted::SlottedIndex;
 using slotted::SlottedStore;
+
+void count_vectors(const slotted::VectorReads& reads, QueryCounts& counts) {
+  counts.rerank_reads += reads.reads;
+  counts.reads += reads.reads;
+  counts.bytes += reads.bytes;
+}
+
+/// A StoredVectorSource brings a scan the vectors that lie beside the pages: its records have
+/// nothing else. Lives on the stack of one search. Borrows.
+template <typename Pool>
+class StoredVectorSource {
+ public:
+  StoredVectorSource(slotted::VectorReader& vectors, slotted::SlottedSource<Pool>& pages,
+                     Ticks deadline)
+      : vectors_(vectors), pages_(pages), deadline_(deadline) {}
+
+  void expect(NodeId) const {}
+  void pause() { pages_.pause(); }
+  const slotted::VectorReads& reads() const { return reads_; }
+
+  template <typename Visit>
+  Status expand(std::span<const NodeId> frontier, Visit&& visit) {
+    NodeId ids[graph::kMaxWidth];
+    const std::span<NodeId> ascending(ids, frontier.size());
+    std::copy(frontier.begin(), frontier.end(), ids);
+    std::sort(ascending.begin(), ascending.end());
+    return vectors_.read(ascending, deadline_, reads_, [&](NodeId id, const std::byte* vector) {
+      visit(id, NodeRecord{.vector = vector});
+    });
+  }
+
+ private:
+  slotted::VectorReader& vectors_;
+  slotted::SlottedSource<Pool>& pages_;
+  const Ticks deadline_;
+  slotted::VectorReads reads_;
+};
+
+/// A StoredVectorScorer compares vectors exactly, where SlottedScorer would compare payloads of
+/// records.
+struct StoredVectorScorer : slotted::SlottedScorer {
+  float exact(NodeId, const NodeRecord& record) const {
+    return index.distance(query, record.vector);
+  }
+};
 
 /// Runs one slot's searches.
 template <typename Pool>
@@ -44,14 +90,11 @@ class SlottedSearcher {
     if (Status status = check(request.parameters); !status.ok()) return status;
     index.prepare(request.query, prepared_);
     source_.begin(request.deadline);
+    if (request.is_among_rows()) return scan(request, answer);
     const slotted::SearchStart start = slotted::find_start(index, prepared_, scratch_);
     Status status = run(request, start.view(), answer.counts);
     answer.counts.estimates += start.estimates;
-    const slotted::PoolCounts counts = source_.counts();
-    answer.counts.reads = counts.reads;
-    answer.counts.bytes = counts.reads * index.geometry().page_bytes;
-    answer.counts.cache_hits = counts.hits;
-    answer.counts.pool_misses = counts.misses;
+    count_pages(answer.counts);
     if (status.ok() && vectors_ != nullptr) status = rank_again(request, answer.counts);
     if (status.ok()) copy_results(scratch_.results, answer);
     return status;
@@ -108,6 +151,44 @@ class SlottedSearcher {
     return graph::beam_search(source_, scorer, entries, parameters, scratch_);
   }
 
+  void count_pages(QueryCounts& counts) const {
+    const slotted::PoolCounts pages = source_.counts();
+    counts.reads = pages.reads;
+    counts.bytes = pages.reads * store_.index().geometry().page_bytes;
+    counts.cache_hits = pages.hits;
+    counts.pool_misses = pages.misses;
+  }
+
+  /// Compares the rows that the request is among, by their vectors alone where these lie beside the
+  /// pages.
+  Status scan(const SearchRequest& request, SearchAnswer& answer) {
+    const Status rows = check_rows(request.only, store_.index().count());
+    if (!rows.ok()) return rows;
+    const Status status = vectors_ != nullptr ? scan_vectors(request, answer.counts)
+                                              : scan_records(request, answer.counts);
+    if (status.ok()) copy_results(scratch_.results, answer);
+    return status;
+  }
+
+  Status scan_vectors(const SearchRequest& request, QueryCounts& counts) {
+    using Source = StoredVectorSource<Pool>;
+    Source source(*vectors_, source_, request.deadline);
+    const StoredVectorScorer scorer{{store_.index(), prepared_}};
+    const Status status =
+        RowScan<Source, StoredVectorScorer>({source, scorer, request, nullptr}, scratch_, counts)
+            .run();
+    count_vectors(source.reads(), counts);
+    return status;
+  }
+
+  Status scan_records(const SearchRequest& request, QueryCounts& counts) {
+    using Scan = RowScan<slotted::SlottedSource<Pool>, slotted::SlottedScorer>;
+    const slotted::SlottedScorer scorer{store_.index(), prepared_};
+    const Status status = Scan({source_, scorer, request, nullptr}, scratch_, counts).run();
+    count_pages(counts);
+    return status;
+  }
+
   /// Ranks results by their stored vectors; the k nearest of all results are left.
   Status rank_again(const SearchRequest& request, QueryCounts& counts) {
     graph::CandidateList& results = scratch_.results;
@@ -121,9 +202,7 @@ class SlottedSearcher {
           results.insert(store_.index().distance(prepared_, vector), id);
           ++counts.distances;
         });
-    counts.rerank_reads = reads.reads;
-    counts.reads += reads.reads;
-    counts.bytes += reads.bytes;
+    count_vectors(reads, counts);
     return status;
   }
 

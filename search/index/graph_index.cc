@@ -16,6 +16,9 @@ GraphIndex::GraphIndex(Parts parts)
     throw Error("the index stores {} bytes per vector, but {} x {} needs {}", geometry.vector_bytes,
                 parts_.dimension, to_string(parts_.type), query_bytes());
   }
+  if (geometry.kind == layout::LayoutKind::packed) {
+    row_vertices_ = std::make_unique<RowVertices>(geometry.count);
+  }
   entries_ = graph::spread_entries(parts_.entry, geometry.count);
   if (vertex_codes() != nullptr) {
     parts_.codes.require_records(geometry.count, vertex_codes()->record_bytes());

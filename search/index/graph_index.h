@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <variant>
 #include <vector>
@@ -13,10 +14,12 @@
 #include "layout/graph/graph_layout.h"
 #include "quantization/neighbor_codes.h"
 #include "quantization/rabitq.h"
+#include "search/index/row_vertices.h"
 
 namespace farvec::search {
 
-/// It is immutable after construction and shared by all cores.
+/// It is immutable after construction, except for what row_vertices() learns, and shared by all
+/// cores.
 class GraphIndex {
  public:
   struct Parts {
@@ -57,17 +60,24 @@ class GraphIndex {
   /// Returns, for neighbor_codes(), the stored vector of entries()[i].
   const std::byte* entry_vector(std::size_t i) const { return local_ + i * query_bytes(); }
   distance::PairKernel kernel() const { return kernel_; }
+  /// Returns null where each vertex has the number of its row.
+  RowVertices* row_vertices() const { return row_vertices_.get(); }
 
   std::uint64_t region_bytes() const { return parts_.locator.region_bytes(); }
   std::size_t location_bytes() const { return parts_.locator.dram_bytes(); }
-  /// Returns the bytes of codes and offset table; the statistics of each core say what it adds.
-  std::size_t dram_bytes() const { return parts_.codes.region.size() + location_bytes(); }
+  /// Returns the bytes of codes and offset table, and of the vertices of rows once a search has
+  /// asked for them; the statistics of each core say what it adds.
+  std::size_t dram_bytes() const {
+    return parts_.codes.region.size() + location_bytes() +
+           (row_vertices_ != nullptr ? row_vertices_->dram_bytes() : 0);
+  }
 
  private:
   Parts parts_;
   std::vector<NodeId> entries_;
   const std::byte* local_ = nullptr;  ///< in parts_.codes
   distance::PairKernel kernel_;
+  std::unique_ptr<RowVertices> row_vertices_;
 };
 
 }  // namespace farvec::search

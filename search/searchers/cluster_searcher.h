@@ -39,7 +39,13 @@ class ClusterFrame {
         merge_gap_bytes_(options.merge_gap_bytes),
         probe_counts_(options.probe_counts) {}
 
-  Status check(const SearchParameters& search) const { return search.check(bounds_); }
+  Status check(const SearchRequest& request) const {
+    if (request.is_among_rows()) {
+      return {StatusCode::invalid_argument,
+              "an index of clusters cannot be searched among given rows: say which rows are out"};
+    }
+    return request.parameters.check(bounds_);
+  }
   std::optional<std::uint32_t> merge_gap_bytes() const { return merge_gap_bytes_; }
 
   /// A search that loses reads counts them in `lost`, which the probe watches.
@@ -92,7 +98,7 @@ class ClusterSearcher {
       : index_(index), frame_(index, options), source_(std::move(source)) {}
 
   Status search(const SearchRequest& request, SearchAnswer& answer) {
-    if (Status status = frame_.check(request.parameters); !status.ok()) return status;
+    if (Status status = frame_.check(request); !status.ok()) return status;
     source_.begin(request, answer.counts,
                   {request.parameters.probing().dedup, frame_.merge_gap_bytes()});
     const VectorScorer scorer{index_, request.query};

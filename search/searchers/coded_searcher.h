@@ -34,7 +34,7 @@ class CodedSearcher {
       : index_(index), frame_(index, options), source_(std::move(source)) {}
 
   Status search(const SearchRequest& request, SearchAnswer& answer) {
-    if (Status status = frame_.check(request.parameters); !status.ok()) return status;
+    if (Status status = frame_.check(request); !status.ok()) return status;
     source_.begin(request, answer.counts, reading(request.parameters));
     prepare(request.query);
     const cluster::CodedParameters parameters = coded_parameters(request, answer.counts.lost);

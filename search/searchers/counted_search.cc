@@ -10,8 +10,8 @@ namespace farvec::search {
 template <typename Source, typename Scorer>
 Status search_counting_lines(const CountedSearch<Source, Scorer>& search,
                              const graph::BeamParameters& parameters, graph::BeamScratch& scratch) {
-  LineCountingSource<Source> source(search.source, search.index, search.lines);
-  return graph::beam_search(source, counting_lines(search.scorer, search.lines),
+  LineCountingSource<Source> source(search.source, search.index, {search.lines});
+  return graph::beam_search(source, counting_lines(search.scorer, {search.lines}),
                             search.index.entries(), parameters, scratch);
 }
 

@@ -10,6 +10,7 @@
 #include "search/core/search_core.h"
 #include "search/index/graph_index.h"
 #include "search/searchers/counted_search.h"
+#include "search/searchers/graph_scan.h"
 #include "search/searchers/graph_scorers.h"
 
 namespace farvec::search {
@@ -65,6 +66,7 @@ class GraphSearcher {
 
   Status search(const SearchRequest& request, SearchAnswer& answer) {
     if (Status status = request.parameters.check(bounds_); !status.ok()) return status;
+    if (request.is_among_rows()) return scan(request, answer);
     Scorer::prepare(index_, request.query, prepared_);
     source_.begin(request, answer.counts);
     const Scorer scorer{index_, prepared_, request.query};
@@ -86,6 +88,15 @@ class GraphSearcher {
   std::size_t dram_bytes() const { return scratch_.dram_bytes(); }
 
  private:
+  Status scan(const SearchRequest& request, SearchAnswer& answer) {
+    source_.begin(request, answer.counts);
+    const Status status =
+        scan_graph<Source, Scorer>({index_, source_, prepared_, scratch_}, request, answer.counts);
+    if (answer.counts.lost > 0) answer.coverage = source_.coverage();
+    if (status.ok()) copy_results(scratch_.results, answer);
+    return status;
+  }
+
   const GraphIndex& index_;
   const SearchBounds bounds_;
   Source source_;

@@ -14,18 +14,26 @@
 
 namespace farvec::search {
 
+/// A LineTally is where a search's lines are counted.
+struct LineTally {
+  LineCounts& lines;
+  bool remembers = true;  ///< whether the search keeps a set or table of the vertices it has met
+};
+
 /// A LineCountingSource is a source that counts the lines of the offsets and records that it is
 /// asked for. Records count by their place in their region, to whatever memory they are brought.
 /// Borrows.
 template <typename Source>
 class LineCountingSource {
  public:
-  LineCountingSource(Source& source, const GraphIndex& index, LineCounts& lines)
+  LineCountingSource(Source& source, const GraphIndex& index, const LineTally& tally)
       : source_(source),
         locator_(index.locator()),
         has_table_(layout::needs_offset_table(locator_.geometry().kind)),
-        settles_(index.neighbor_codes() != nullptr),
-        lines_(lines) {}
+        settles_(tally.remembers && index.neighbor_codes() != nullptr),
+        lines_(tally.lines) {}
+
+  void pause() { source_.pause(); }
 
   void expect(NodeId id) {
     lines_.offsets += has_table_ ? 1 : 0;
@@ -55,15 +63,15 @@ class LineCountingSource {
 /// visited set for each vertex that a search meets: it asks for the code and the set together.
 struct LineCountingVertexScorer {
   const VertexCodeScorer& scorer;
-  LineCounts& lines;
+  LineTally tally;
 
   void prefetch(NodeId id) const {
-    ++lines.visited;
+    tally.lines.visited += tally.remembers ? 1 : 0;
     scorer.prefetch(id);
   }
   void estimate(const NodeId* ids, std::size_t count, float* out) const {
     const std::uint64_t bytes = scorer.index.vertex_codes()->record_bytes();
-    for (std::size_t i = 0; i < count; ++i) lines.codes += lines_of(ids[i] * bytes, bytes);
+    for (std::size_t i = 0; i < count; ++i) tally.lines.codes += lines_of(ids[i] * bytes, bytes);
     scorer.estimate(ids, count, out);
   }
   float exact(NodeId id, const NodeRecord& record) const { return scorer.exact(id, record); }
@@ -76,12 +84,12 @@ struct LineCountingNeighborScorer {
   static constexpr std::uint32_t kBlock = NeighborCodeScorer::kBlock;
 
   const NeighborCodeScorer& scorer;
-  LineCounts& lines;
+  LineTally tally;
 
   float entry(std::size_t i) const {
     const std::size_t bytes = scorer.index.query_bytes();
-    lines.codes += lines_of(i * bytes, bytes);
-    ++lines.visited;
+    tally.lines.codes += lines_of(i * bytes, bytes);
+    ++tally.lines.visited;
     return scorer.entry(i);
   }
   std::uint32_t estimate(const NodeRecord& record, const graph::NeighborBlock& block,
@@ -89,19 +97,20 @@ struct LineCountingNeighborScorer {
     const std::uint32_t near = scorer.estimate(record, block, out);
     const std::uint32_t left = record.degree - block.number * kBlock;
     const std::uint32_t there = left < kBlock ? (1u << left) - 1 : ~0u;
-    lines.visited += static_cast<std::uint64_t>(std::popcount(near & there));
+    tally.lines.visited += static_cast<std::uint64_t>(std::popcount(near & there));
     return near;
   }
   float exact(NodeId id, const NodeRecord& record) const { return scorer.exact(id, record); }
 };
 static_assert(LineCountingNeighborScorer::kBlock == 32);  // one for each bit of its mask
 
-inline LineCountingVertexScorer counting_lines(const VertexCodeScorer& scorer, LineCounts& lines) {
-  return {scorer, lines};
+inline LineCountingVertexScorer counting_lines(const VertexCodeScorer& scorer,
+                                               const LineTally& tally) {
+  return {scorer, tally};
 }
 inline LineCountingNeighborScorer counting_lines(const NeighborCodeScorer& scorer,
-                                                 LineCounts& lines) {
-  return {scorer, lines};
+                                                 const LineTally& tally) {
+  return {scorer, tally};
 }
 
 }  // namespace farvec::search

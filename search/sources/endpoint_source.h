@@ -48,6 +48,8 @@ class EndpointNodeSource {
   double coverage() const { return dispatcher_.endpoint().coverage(); }
 
   void expect(NodeId id) const { locator_.prefetch(id); }
+  /// Lets the core's other searches go on.
+  void pause() { dispatcher_.scheduler().yield(); }
 
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {

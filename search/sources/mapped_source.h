@@ -36,6 +36,8 @@ class MappedNodeSource {
   double coverage() const { return 1; }
 
   void expect(NodeId id) const { locator_.prefetch(id); }
+  /// Lets the core's other searches go on.
+  void pause() { scheduler_.yield(); }
 
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {

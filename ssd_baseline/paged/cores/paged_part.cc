@@ -81,6 +81,10 @@ Status PagedPart::search(std::uint32_t slot, const search::SearchRequest& reques
   const search::SearchBounds bounds{
       .kind = layout::IndexKind::graph, .list = options_.max_list, .width = 1};
   if (Status status = request.parameters.check(bounds); !status.ok()) return status;
+  if (request.is_among_rows()) {
+    return {StatusCode::invalid_argument,
+            "a graph on pages that change cannot be searched among given rows"};
+  }
   FARVEC_CHECK(request.out == nullptr, "a graph on pages knows itself what is deleted");
   HnswSearcher& searcher = this->searcher(slot);
   searcher.counts().clear();

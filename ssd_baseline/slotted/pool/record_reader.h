@@ -63,6 +63,9 @@ class RecordReader {
     return status;
   }
 
+  /// Lets the core's other fibers go on.
+  void pause() { scheduler_.yield(); }
+
   bool resident(NodeId id) const { return pool_.place(id).state == RecordPlace::State::resident; }
 
   /// Stages a read that the lane's next read() starts, unless the record is there or on its way, or

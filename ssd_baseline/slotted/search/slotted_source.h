@@ -39,6 +39,8 @@ class SlottedSource {
   PoolCounts counts() const { return reader_.counts(lane_) - before_; }
 
   void expect(NodeId) const {}
+  /// Lets the core's other searches go on.
+  void pause() { reader_.pause(); }
   bool resident(NodeId id) const { return reader_.resident(id); }
   void prefetch(NodeId id) { reader_.prefetch(lane_, id); }
 

@@ -132,7 +132,7 @@ TEST(LineCounting, EveryEstimateCountsTheLinesOfItsCode) {
   VertexCodeScorer::prepare(index, small.query(0), prepared);
   const VertexCodeScorer scorer{index, prepared, small.query(0)};
   LineCounts lines;
-  const auto counting = counting_lines(scorer, lines);
+  const auto counting = counting_lines(scorer, {lines});
   const std::size_t bytes = index.vertex_codes()->record_bytes();
   std::set<std::uint64_t> touched;
   const NodeId ids[] = {0, 1, 7, 1999};

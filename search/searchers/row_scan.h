@@ -1,0 +1,178 @@
+// A RowScan compares given rows with a query one by one, where so few match a condition that a walk
+// of the graph would mostly pass others.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/clock.h"
+#include "base/node_record.h"
+#include "base/row_set.h"
+#include "base/status.h"
+#include "graph/beam_scratch.h"
+#include "graph/expansion.h"
+#include "search/core/search_core.h"
+#include "search/index/row_vertices.h"
+
+namespace farvec::search {
+
+/// A ScanSource is a source that also lets the core's other searches go on: pause() suspends.
+template <typename Source>
+concept ScanSource = graph::NodeSource<Source> && requires(Source source) {
+  source.pause();
+};
+
+/// Scores records; a NodeScorer has estimates of vertices besides.
+template <typename Scorer>
+concept RecordScorer = requires(const Scorer& scorer, NodeId id, const NodeRecord& record) {
+  { scorer.exact(id, record) } -> std::convertible_to<float>;
+};
+
+/// Returns invalid_argument when the rows do not ascend, or are not all below `count`.
+Status check_rows(std::span<const NodeId> rows, std::size_t count);
+
+/// Returns deadline_exceeded after it. Sources notice a deadline where they wait for long, but the
+/// reads of a scan are many.
+Status check_deadline(Ticks deadline);
+
+/// Keeps the nearest by (distance, number), in whatever order they come.
+inline void keep_nearest(graph::CandidateList& nearest, float distance, NodeId id) {
+  distance += 0.0F;  // the list would order -0 before 0
+  const bool ties = nearest.full() && distance == nearest.bound();
+  if (ties && id < graph::CandidateList::id_of(nearest.farthest())) {
+    nearest.erase(graph::CandidateList::id_of(nearest.farthest()));
+  }
+  nearest.insert(distance, id);
+}
+
+/// Lives on the stack of one search. Borrows all it is given. `vertices` has the vertex of each
+/// row; null where a vertex has the number of its row. Adds to the counts what the source does not
+/// count.
+template <ScanSource Source, RecordScorer Scorer>
+class RowScan {
+ public:
+  struct Parts {
+    Source& source;
+    const Scorer& scorer;
+    const SearchRequest& request;  ///< its rows passed check_rows()
+    const RowVertices* vertices;
+  };
+
+  RowScan(const Parts& parts, graph::BeamScratch& scratch, QueryCounts& counts)
+      : parts_(parts), scratch_(scratch), counts_(counts), rows_(parts.request.only) {}
+
+  /// Leaves what it found in scratch.results. Suspends where the source does. Returns the source's
+  /// error, or data_loss for a record that is of another row than its place says.
+  Status run() {
+    scratch_.results.reset(parts_.request.parameters.k());
+    if constexpr (graph::NodeScorer<Scorer>) {
+      if (estimates(parts_.request)) {
+        const Status status = estimate_all();
+        return status.ok() ? read_nearest() : status;
+      }
+    }
+    return read_all();
+  }
+
+  /// Says whether codes in DRAM choose the rows that are read.
+  static bool estimates(const SearchRequest& request) {
+    return graph::NodeScorer<Scorer> && request.only.size() > request.parameters.graph().list;
+  }
+
+ private:
+  /// Rows that are read together.
+  static constexpr std::size_t kBatch = graph::kMaxWidth;
+  /// Batches that are estimated, each in about a microsecond, before other searches go on.
+  static constexpr std::size_t kBatchesAtOnce = 64;
+
+  struct Batch {
+    NodeId ids[kBatch];
+    std::size_t count = 0;
+  };
+
+  /// Fills in the vertices of the next rows; no vertices mean that no rows are left.
+  void take(Batch& batch) {
+    const RowSet* const out = parts_.request.out;
+    batch.count = 0;
+    std::size_t taken = 0;
+    for (; taken < rows_.size() && batch.count < kBatch; ++taken) {
+      const NodeId row = rows_[taken];
+      if (out != nullptr && out->contains(row)) continue;
+      batch.ids[batch.count++] = parts_.vertices != nullptr ? parts_.vertices->vertex_of(row) : row;
+    }
+    rows_ = rows_.subspan(taken);
+  }
+
+  Status read_all() {
+    Batch batch;
+    for (take(batch); batch.count > 0; take(batch)) {
+      if (Status status = read({batch.ids, batch.count}); !status.ok()) return status;
+    }
+    return {};
+  }
+
+  /// Makes candidates of the rows whose codes are nearest. The codes of one batch come while those
+  /// of the batch before are compared.
+  Status estimate_all() requires graph::NodeScorer<Scorer> {
+    scratch_.candidates.reset(parts_.request.parameters.graph().list);
+    Batch batches[2];
+    take_ahead(batches[0]);
+    for (std::size_t turn = 0; batches[turn % 2].count > 0; ++turn) {
+      take_ahead(batches[(turn + 1) % 2]);
+      estimate(batches[turn % 2]);
+      if ((turn + 1) % kBatchesAtOnce != 0) continue;
+      const Status status = check_deadline(parts_.request.deadline);
+      if (!status.ok()) return status;
+      parts_.source.pause();
+    }
+    return {};
+  }
+
+  void take_ahead(Batch& batch) requires graph::NodeScorer<Scorer> {
+    take(batch);
+    for (std::size_t i = 0; i < batch.count; ++i) parts_.scorer.prefetch(batch.ids[i]);
+  }
+
+  void estimate(const Batch& batch) requires graph::NodeScorer<Scorer> {
+    float estimates[kBatch];
+    parts_.scorer.estimate(batch.ids, batch.count, estimates);
+    counts_.estimates += batch.count;
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      keep_nearest(scratch_.candidates, estimates[i], batch.ids[i]);
+    }
+  }
+
+  /// Reads the candidates, nearest first.
+  Status read_nearest() {
+    NodeId ids[kBatch];
+    for (;;) {
+      const std::uint32_t count = scratch_.candidates.take_fresh(ids);
+      if (count == 0) return {};
+      if (Status status = read({ids, count}); !status.ok()) return status;
+    }
+  }
+
+  Status read(std::span<const NodeId> ids) {
+    const Status in_time = check_deadline(parts_.request.deadline);
+    if (!in_time.ok()) return in_time;
+    for (const NodeId id : ids) parts_.source.expect(id);
+    bool strange = false;
+    const Status status = parts_.source.expand(ids, [&](NodeId id, const NodeRecord& record) {
+      const NodeId row = record.row == kInvalidNode ? id : record.row;
+      if (parts_.vertices != nullptr && parts_.vertices->vertex_of(row) != id) strange = true;
+      keep_nearest(scratch_.results, parts_.scorer.exact(id, record), row);
+      ++counts_.distances;
+    });
+    if (!status.ok() || !strange) return status;
+    return {StatusCode::data_loss, "a record says that it is of another row than before"};
+  }
+
+  const Parts parts_;
+  graph::BeamScratch& scratch_;
+  QueryCounts& counts_;
+  std::span<const NodeId> rows_;  ///< those that are still to be taken
+};
+
+}  // namespace farvec::search
