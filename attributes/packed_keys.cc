@@ -109,6 +109,17 @@ std::vector<KeyRange> clipped(std::span<const KeyRange> ranges, KeyRange all) {
   return result;
 }
 
+/// Finds the rows of a block. `table` has the ranges of all blocks.
+template <typename Word>
+void scan_block(std::span<const Word> words, std::uint32_t row, std::span<const KeyRange> ranges,
+                const RangeTable& table, Found& found) {
+  if (ranges.size() == 1) {
+    scan_range(words, row, ranges.front(), found);
+  } else {
+    scan_ranges(words, row, table, found);
+  }
+}
+
 /// Says that looking at single rows is cheaper than at whole blocks.
 bool are_few(const RowBitmap& rows, std::uint32_t all) {
   constexpr std::uint64_t kFewOf = 16;
@@ -153,8 +164,7 @@ RowBitmap PackedKeys::rows_with(const KeyRanges& keys, const RowBitmap* within) 
   const auto ranges = overlapping(keys.ranges(), all_);
   if (all_.first > all_.last || ranges.empty()) return {};
   if (within != nullptr && are_few(*within, rows_)) return rows_among(keys, *within);
-  const std::vector<KeyRange> wanted = clipped(ranges, all_);
-  const RangeTable table(wanted);
+  const RangeTable table(clipped(ranges, all_));
   RowBitmap result;
   Found found;
   for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
@@ -167,16 +177,11 @@ RowBitmap PackedKeys::rows_with(const KeyRanges& keys, const RowBitmap* within) 
       result.addRange(row, std::uint64_t{row} + count);
       continue;
     }
-    std::visit(
-        [&](const auto& words) {
-          const auto part = std::span(words).subspan(row, count);
-          if (some.size() == 1) {
-            scan_range(part, row, clipped(some, all_).front(), found);
-          } else {
-            scan_ranges(part, row, table, found);
-          }
-        },
-        words_);
+    const std::vector<KeyRange> wanted = clipped(some, all_);
+    const auto scan = [&](const auto& words) {
+      scan_block(std::span(words).subspan(row, count), row, wanted, table, found);
+    };
+    std::visit(scan, words_);
     result.addMany(found.count, found.rows.data());
   }
   return result;

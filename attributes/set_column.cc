@@ -1,7 +1,7 @@
 #include "attributes/set_column.h"
 
 #include <algorithm>
-#include <utility>
+#include <numeric>
 
 namespace farvec::attributes {
 namespace {
@@ -9,31 +9,53 @@ namespace {
 /// Lists with fewer rows for each part of a bitmap are smaller than a bitmap can be.
 constexpr std::size_t kListedRows = kContainerBytes / sizeof(std::uint32_t) * 2;
 
+/// The rows of every label, one label after the other, in the order of the labels' codes.
+struct RowsByCode {
+  std::vector<std::uint32_t> rows;
+  std::vector<std::uint64_t> ends;
+};
+
+/// Takes the number of each label of each row, in `ends.size()` rows, and the code of each number.
+RowsByCode rows_by_code(const std::vector<std::uint32_t>& numbers,
+                        const std::vector<std::uint64_t>& ends,
+                        const std::vector<std::uint32_t>& codes) {
+  RowsByCode result{std::vector<std::uint32_t>(numbers.size()),
+                    std::vector<std::uint64_t>(codes.size() + 1)};
+  for (const std::uint32_t number : numbers) ++result.ends[codes[number] + 1];
+  std::partial_sum(result.ends.begin(), result.ends.end(), result.ends.begin());
+  std::size_t i = 0;
+  for (std::uint32_t row = 0; row < ends.size(); ++row) {
+    for (; i < ends[row]; ++i) result.rows[result.ends[codes[numbers[i]]]++] = row;
+  }
+  result.ends.pop_back();  // each has become the end of its label
+  return result;
+}
+
 }  // namespace
 
 SetColumn::SetColumn(std::span<const layout::Labels> labels) {
   DictionaryBuilder builder;
-  std::vector<std::vector<std::uint32_t>> rows;
-  for (std::uint32_t row = 0; row < labels.size(); ++row) {
-    for (std::uint32_t i = 0; i < labels[row].size(); ++i) {
-      const std::uint32_t number = builder.number_of(labels[row][i]);
-      if (number == rows.size()) rows.emplace_back();
-      rows[number].push_back(row);
-    }
+  std::vector<std::uint32_t> numbers;
+  std::vector<std::uint64_t> ends;
+  for (const layout::Labels& set : labels) {
+    for (std::uint32_t i = 0; i < set.size(); ++i) numbers.push_back(builder.number_of(set[i]));
+    ends.push_back(numbers.size());
   }
   dictionary_ = builder.dictionary();
-  const std::vector<std::uint32_t> codes = builder.codes();
-  std::vector<std::uint32_t> numbers(codes.size());
-  for (std::uint32_t number = 0; number < codes.size(); ++number) numbers[codes[number]] = number;
+  const RowsByCode all = rows_by_code(numbers, ends, builder.codes());
   const std::size_t parts = labels.size() / kContainerRows + 1;
-  list_ends_.reserve(numbers.size());
-  for (const std::uint32_t number : numbers) keep(std::move(rows[number]), kListedRows * parts);
+  list_ends_.reserve(all.ends.size());
+  std::uint64_t begin = 0;
+  for (const std::uint64_t end : all.ends) {
+    keep(std::span(all.rows).subspan(begin, end - begin), kListedRows * parts);
+    begin = end;
+  }
   lists_.shrink_to_fit();
   bitmaps_.shrink_to_fit();
   bitmap_codes_.shrink_to_fit();
 }
 
-void SetColumn::keep(std::vector<std::uint32_t> rows, std::size_t most_listed) {
+void SetColumn::keep(std::span<const std::uint32_t> rows, std::size_t most_listed) {
   if (rows.size() <= most_listed) {
     lists_.insert(lists_.end(), rows.begin(), rows.end());
   } else {

@@ -24,7 +24,8 @@ class SetColumn {
   std::size_t dram_bytes() const;
 
  private:
-  void keep(std::vector<std::uint32_t> rows, std::size_t most_listed);
+  /// Keeps the rows of the next label: in a list, where they are at most `most_listed`.
+  void keep(std::span<const std::uint32_t> rows, std::size_t most_listed);
   /// Returns the bitmap of a label, or the one that it makes in `made` from the label's list.
   const RowBitmap* rows_of(std::uint32_t code, std::deque<RowBitmap>& made) const;
 
