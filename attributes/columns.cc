@@ -71,7 +71,7 @@ Columns::Column Columns::sets_of(std::size_t column, const layout::TupleView& tu
 std::size_t Columns::dram_bytes() const {
   std::size_t bytes = columns_.capacity() * sizeof(Column);
   for (const Column& column : columns_) {
-    bytes += column.nulls.getSizeInBytes(false);
+    bytes += heap_bytes(column.nulls);
     bytes += std::visit(
         [](const auto& values) -> std::size_t {
           if constexpr (requires { values.dram_bytes(); }) return values.dram_bytes();

@@ -90,7 +90,7 @@ struct PrefixTest {
   auto operator<=>(const PrefixTest&) const = default;
 };
 
-/// Says whether a set has one of these labels, or all of them. They ascend.
+/// Says whether a set has one of these labels, or all of them: two or more. They ascend.
 struct LabelTest {
   Subject subject;
   bool all = false;

@@ -53,10 +53,18 @@ std::size_t Dictionary::dram_bytes() const {
 }
 
 std::uint32_t DictionaryBuilder::number_of(std::string_view text) {
-  const auto [entry, is_new] =
-      numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
-  if (is_new) texts_.push_back(text);
-  return entry->second;
+  if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
+  const auto number = static_cast<std::uint32_t>(texts_.size());
+  texts_.push_back(copy(text));
+  numbers_.emplace(texts_.back(), number);
+  return number;
+}
+
+std::string_view DictionaryBuilder::copy(std::string_view text) {
+  if (text.empty()) return {};
+  auto* bytes = static_cast<char*>(memory_.allocate(text.size(), 1));
+  std::copy(text.begin(), text.end(), bytes);
+  return {bytes, text.size()};
 }
 
 std::vector<std::uint32_t> DictionaryBuilder::sorted() const {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,8 +36,8 @@ class Dictionary {
   std::vector<std::uint32_t> ends_;
 };
 
-/// Gives strings numbers in the order in which they first come, and codes once all are known. It
-/// borrows the strings.
+/// Gives strings numbers in the order in which they first come, and codes once all are known. Its
+/// copies of the strings lie close together.
 class DictionaryBuilder {
  public:
   std::uint32_t number_of(std::string_view text);
@@ -47,7 +48,10 @@ class DictionaryBuilder {
  private:
   std::vector<std::uint32_t> sorted() const;
 
-  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+  std::string_view copy(std::string_view text);
+
+  std::pmr::monotonic_buffer_resource memory_;
+  std::pmr::unordered_map<std::string_view, std::uint32_t> numbers_{&memory_};
   std::vector<std::string_view> texts_;
 };
 

@@ -12,7 +12,7 @@ MatchCache::Rows MatchCache::rows_of(const Condition& condition,
   RowBitmap found = find();
   found.runOptimize();
   found.shrinkToFit();
-  const std::size_t bytes = sizeof(Result) + text.size() + found.getSizeInBytes(false);
+  const std::size_t bytes = sizeof(Result) + text.size() + heap_bytes(found);
   auto rows = std::make_shared<const RowBitmap>(std::move(found));
   keep({std::move(text), rows, bytes});
   return rows;

@@ -22,73 +22,105 @@ class Matching {
  public:
   Matching(const Columns& columns, const RowIds& ids) : columns_(columns), ids_(ids) {}
 
-  RowBitmap rows_where(const Condition& condition, bool value) const {
-    return std::visit([&](const auto& form) { return rows(form, value); }, condition.form());
+  /// Where only rows that are also `within` matter, others may be missing; null: all matter.
+  RowBitmap rows_where(const Condition& condition, bool value, const RowBitmap* within) const {
+    return std::visit([&](const auto& form) { return rows(form, value, within); },
+                      condition.form());
   }
 
  private:
-  RowBitmap rows(const Constant& constant, bool value) const {
+  using Within = const RowBitmap*;
+
+  RowBitmap rows(const Constant& constant, bool value, Within) const {
     return constant.value == value ? all() : RowBitmap();
   }
 
-  RowBitmap rows(const NullTest& test, bool value) const {
+  RowBitmap rows(const NullTest& test, bool value, Within) const {
     const Columns::Column* column = find(test.subject);
     if (column == nullptr) return value ? all() : RowBitmap();
     return value ? column->nulls : all() - column->nulls;
   }
 
-  RowBitmap rows(const KeyTest& test, bool value) const {
+  RowBitmap rows(const KeyTest& test, bool value, Within within) const {
     const KeyRanges keys = value ? test.keys : test.keys.complement(keys_of(test.subject.type));
-    if (test.subject.is_id()) return rows_with_ids(keys);
+    if (test.subject.is_id()) return rows_with_ids(keys, within);
     const Columns::Column* column = find(test.subject);
     if (column == nullptr) return {};
-    return std::get<PackedKeys>(column->values).rows_with(keys) - column->nulls;
+    return std::get<PackedKeys>(column->values).rows_with(keys, within) - column->nulls;
   }
 
-  RowBitmap rows(const TextTest& test, bool value) const { return text_rows(test, value); }
-  RowBitmap rows(const TextRangeTest& test, bool value) const { return text_rows(test, value); }
-  RowBitmap rows(const PrefixTest& test, bool value) const { return text_rows(test, value); }
-  RowBitmap rows(const LabelTest& test, bool value) const {
-    return column_rows<SetColumn>(test, value);
+  RowBitmap rows(const TextTest& test, bool value, Within within) const {
+    return text_rows(test, value, within);
+  }
+  RowBitmap rows(const TextRangeTest& test, bool value, Within within) const {
+    return text_rows(test, value, within);
+  }
+  RowBitmap rows(const PrefixTest& test, bool value, Within within) const {
+    return text_rows(test, value, within);
   }
 
-  RowBitmap rows(const Not& outer, bool value) const {
-    return rows_where(*outer.condition, !value);
+  RowBitmap rows(const LabelTest& test, bool value, Within) const {
+    const Columns::Column* column = find(test.subject);
+    if (column == nullptr) return {};
+    RowBitmap rows = std::get<SetColumn>(column->values).rows_where(test);
+    return value ? rows : all() - rows - column->nulls;
+  }
+
+  RowBitmap rows(const Not& outer, bool value, Within within) const {
+    return rows_where(*outer.condition, !value, within);
   }
 
   /// All hold where each of them does, and one of them does not where it fails.
-  RowBitmap rows(const Group& group, bool value) const {
-    RowBitmap result = rows_where(*group.conditions.front(), value);
-    for (std::size_t i = 1; i < group.conditions.size(); ++i) {
-      if (group.all != value) {
-        result |= rows_where(*group.conditions[i], value);
-      } else if (!result.isEmpty()) {
-        result &= rows_where(*group.conditions[i], value);
-      }
+  RowBitmap rows(const Group& group, bool value, Within within) const {
+    return group.all == value ? common(group, value, within) : united(group, value, within);
+  }
+
+  /// Sets of rows that are there already come first, so that the rest has fewer rows to look at.
+  RowBitmap common(const Group& group, bool value, Within within) const {
+    std::vector<const Condition*> parts;
+    for (const ConditionPointer& part : group.conditions) parts.push_back(part.get());
+    std::stable_partition(parts.begin(), parts.end(),
+                          [](const Condition* part) { return !looks_at_rows(*part); });
+    RowBitmap result = rows_where(*parts.front(), value, within);
+    for (std::size_t i = 1; i < parts.size() && !result.isEmpty(); ++i) {
+      result &= rows_where(*parts[i], value, &result);
     }
     return result;
   }
 
-  template <typename Test>
-  RowBitmap text_rows(const Test& test, bool value) const {
-    return column_rows<TextColumn>(test, value);
+  RowBitmap united(const Group& group, bool value, Within within) const {
+    RowBitmap result;
+    for (const ConditionPointer& part : group.conditions) {
+      result |= rows_where(*part, value, within);
+    }
+    return result;
   }
 
-  template <typename Values, typename Test>
-  RowBitmap column_rows(const Test& test, bool value) const {
+  static bool looks_at_rows(const Condition& condition) {
+    if (const auto* outer = std::get_if<Not>(&condition.form())) {
+      return looks_at_rows(*outer->condition);
+    }
+    return !std::holds_alternative<LabelTest>(condition.form()) &&
+           !std::holds_alternative<NullTest>(condition.form());
+  }
+
+  template <typename Test>
+  RowBitmap text_rows(const Test& test, bool value, Within within) const {
     const Columns::Column* column = find(test.subject);
     if (column == nullptr) return {};
-    const RowBitmap rows = std::get<Values>(column->values).rows_where(test);
-    return (value ? rows : all() - rows) - column->nulls;
+    const RowBitmap rows = std::get<TextColumn>(column->values).rows_where(test, within);
+    if (value) return rows - column->nulls;
+    return (within != nullptr ? *within : all()) - rows - column->nulls;
   }
 
-  RowBitmap rows_with_ids(const KeyRanges& ids) const {
-    const std::uint64_t few = std::uint64_t{columns_.rows_} + 1;
+  RowBitmap rows_with_ids(const KeyRanges& ids, Within within) const {
+    const RowBitmap candidates = within != nullptr ? *within : all();
+    const std::uint64_t few = candidates.cardinality() + 1;
     if (ids.count_up_to(few) < few) return rows_of(ids);
     const KeyRanges others = ids.complement(keys_of(layout::ColumnType::u64));
-    if (others.count_up_to(few) < few) return all() - rows_of(others);
+    if (others.count_up_to(few) < few) return candidates - rows_of(others);
     RowBitmap rows;
-    for (NodeId row = 0; row < columns_.rows_; ++row) {
+    for (const NodeId row : candidates) {
       if (ids.contains(ids_.id_of(row))) rows.add(row);
     }
     return rows;
@@ -116,7 +148,7 @@ class Matching {
 };
 
 RowBitmap Columns::matching(const Condition& condition, const RowIds& ids) const {
-  return Matching(*this, ids).rows_where(condition, true);
+  return Matching(*this, ids).rows_where(condition, true, nullptr);
 }
 
 }  // namespace farvec::attributes

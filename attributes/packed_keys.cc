@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 namespace farvec::attributes {
 namespace {
-
-constexpr std::uint64_t kNoKey = std::numeric_limits<std::uint64_t>::max();
-constexpr KeyRange kNothing{kNoKey, 0};
 
 void widen(KeyRange& bounds, std::uint64_t key) {
   bounds.first = std::min(bounds.first, key);
@@ -45,6 +43,38 @@ struct Found {
   std::size_t count = 0;
 };
 
+/// Says quickly, again and again, whether a word is in one of some ranges. Where these lie close
+/// together it has a bit for each word.
+class RangeTable {
+ public:
+  explicit RangeTable(std::vector<KeyRange> ranges) : ranges_(std::move(ranges)) {
+    const std::uint64_t span = ranges_.back().last - ranges_.front().first;
+    if (ranges_.size() < 2 || span >= kMostBits) return;
+    least_ = ranges_.front().first;
+    bits_.resize(span + 1);
+    for (const auto& [first, last] : ranges_) {
+      std::fill(bits_.begin() + static_cast<std::ptrdiff_t>(first - least_),
+                bits_.begin() + static_cast<std::ptrdiff_t>(last - least_ + 1), true);
+    }
+  }
+
+  bool contains(std::uint64_t word) const {
+    if (!bits_.empty()) return word - least_ < bits_.size() && bits_[word - least_];
+    const auto after = std::upper_bound(
+        ranges_.begin(), ranges_.end(), word,
+        [](std::uint64_t key, const KeyRange& range) { return key < range.first; });
+    return after != ranges_.begin() && word <= std::prev(after)->last;
+  }
+
+ private:
+  /// A table of this size stays in a core's second-level cache.
+  static constexpr std::uint64_t kMostBits = std::uint64_t{1} << 22;
+
+  std::vector<KeyRange> ranges_;
+  std::uint64_t least_ = 0;
+  std::vector<bool> bits_;
+};
+
 /// Compares without a branch for each row.
 template <typename Word>
 void scan_range(std::span<const Word> words, std::uint32_t row, KeyRange range, Found& found) {
@@ -59,57 +89,66 @@ void scan_range(std::span<const Word> words, std::uint32_t row, KeyRange range, 
 }
 
 template <typename Word>
-void scan_ranges(std::span<const Word> words, std::uint32_t row, std::span<const KeyRange> ranges,
+void scan_ranges(std::span<const Word> words, std::uint32_t row, const RangeTable& table,
                  Found& found) {
   std::size_t count = 0;
   for (const Word word : words) {
-    const auto after = std::upper_bound(
-        ranges.begin(), ranges.end(), std::uint64_t{word},
-        [](std::uint64_t key, const KeyRange& range) { return key < range.first; });
     found.rows[count] = row++;
-    count += after != ranges.begin() && word <= std::prev(after)->last ? 1 : 0;
+    count += table.contains(word) ? 1 : 0;
   }
   found.count = count;
 }
 
-/// Returns the ranges as words of a block: without what its keys cannot be, and minus `least`.
-std::vector<KeyRange> clipped(std::span<const KeyRange> ranges, KeyRange block,
-                              std::uint64_t least) {
+/// Returns the ranges as words: without what no key can be, and minus the least key.
+std::vector<KeyRange> clipped(std::span<const KeyRange> ranges, KeyRange all) {
   std::vector<KeyRange> result;
   for (const auto& [first, last] : ranges) {
-    result.push_back({std::max(first, block.first) - least, std::min(last, block.last) - least});
+    result.push_back(
+        {std::max(first, all.first) - all.first, std::min(last, all.last) - all.first});
   }
   return result;
+}
+
+/// Finds the rows of a block. `table` has the ranges of all blocks.
+template <typename Word>
+void scan_block(std::span<const Word> words, std::uint32_t row, std::span<const KeyRange> ranges,
+                const RangeTable& table, Found& found) {
+  if (ranges.size() == 1) {
+    scan_range(words, row, ranges.front(), found);
+  } else {
+    scan_ranges(words, row, table, found);
+  }
+}
+
+/// Says that looking at single rows is cheaper than at whole blocks.
+bool are_few(const RowBitmap& rows, std::uint32_t all) {
+  constexpr std::uint64_t kFewOf = 16;
+  return rows.cardinality() < all / kFewOf;
 }
 
 }  // namespace
 
 PackedKeys::PackedKeys(std::span<const std::uint64_t> keys, const RowBitmap& nulls)
     : rows_(static_cast<std::uint32_t>(keys.size())), blocks_(bounds_of(keys, nulls)) {
-  KeyRange all = kNothing;
   for (const KeyRange& block : blocks_) {
-    if (block.first <= block.last) {
-      widen(all, block.first);
-      widen(all, block.last);
-    }
+    all_ = {std::min(all_.first, block.first), std::max(all_.last, block.last)};
   }
-  if (all.first >= all.last) return;
-  least_ = all.first;
-  const std::uint64_t span = all.last - all.first;
+  if (all_.first >= all_.last) return;
+  const std::uint64_t span = all_.last - all_.first;
   if (fits<std::uint8_t>(span)) {
-    words_ = packed<std::uint8_t>(keys, least_);
+    words_ = packed<std::uint8_t>(keys, all_.first);
   } else if (fits<std::uint16_t>(span)) {
-    words_ = packed<std::uint16_t>(keys, least_);
+    words_ = packed<std::uint16_t>(keys, all_.first);
   } else if (fits<std::uint32_t>(span)) {
-    words_ = packed<std::uint32_t>(keys, least_);
+    words_ = packed<std::uint32_t>(keys, all_.first);
   } else {
-    words_ = packed<std::uint64_t>(keys, least_);
+    words_ = packed<std::uint64_t>(keys, all_.first);
   }
 }
 
 std::vector<KeyRange> PackedKeys::bounds_of(std::span<const std::uint64_t> keys,
                                             const RowBitmap& nulls) const {
-  std::vector<KeyRange> blocks((keys.size() + kBlockRows - 1) / kBlockRows, kNothing);
+  std::vector<KeyRange> blocks((keys.size() + kBlockRows - 1) / kBlockRows, kNoKeys);
   auto null = nulls.begin();
   for (std::uint32_t row = 0; row < keys.size(); ++row) {
     if (null != nulls.end() && *null == row) {
@@ -121,31 +160,42 @@ std::vector<KeyRange> PackedKeys::bounds_of(std::span<const std::uint64_t> keys,
   return blocks;
 }
 
-RowBitmap PackedKeys::rows_with(const KeyRanges& keys) const {
+RowBitmap PackedKeys::rows_with(const KeyRanges& keys, const RowBitmap* within) const {
+  const auto ranges = overlapping(keys.ranges(), all_);
+  if (all_.first > all_.last || ranges.empty()) return {};
+  if (within != nullptr && are_few(*within, rows_)) return rows_among(keys, *within);
+  const RangeTable table(clipped(ranges, all_));
   RowBitmap result;
   Found found;
   for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
     const KeyRange bounds = blocks_[block];
-    const auto ranges = overlapping(keys.ranges(), bounds);
-    if (bounds.first > bounds.last || ranges.empty()) continue;
+    const auto some = overlapping(keys.ranges(), bounds);
+    if (bounds.first > bounds.last || some.empty()) continue;
     const std::uint32_t row = block * kBlockRows;
     const std::uint32_t count = std::min(kBlockRows, rows_ - row);
-    if (ranges.front().first <= bounds.first && ranges.front().last >= bounds.last) {
+    if (some.front().first <= bounds.first && some.front().last >= bounds.last) {
       result.addRange(row, std::uint64_t{row} + count);
       continue;
     }
-    const std::vector<KeyRange> wanted = clipped(ranges, bounds, least_);
-    std::visit(
-        [&](const auto& words) {
-          const auto part = std::span(words).subspan(row, count);
-          if (wanted.size() == 1) {
-            scan_range(part, row, wanted.front(), found);
-          } else {
-            scan_ranges(part, row, wanted, found);
-          }
-        },
-        words_);
+    const std::vector<KeyRange> wanted = clipped(some, all_);
+    const auto scan = [&](const auto& words) {
+      scan_block(std::span(words).subspan(row, count), row, wanted, table, found);
+    };
+    std::visit(scan, words_);
     result.addMany(found.count, found.rows.data());
+  }
+  return result;
+}
+
+RowBitmap PackedKeys::rows_among(const KeyRanges& keys, const RowBitmap& rows) const {
+  RowBitmap result;
+  const auto key_of_row = [&](std::uint32_t row) {
+    return std::visit(
+        [&](const auto& words) { return words.empty() ? all_.first : all_.first + words[row]; },
+        words_);
+  };
+  for (const std::uint32_t row : rows) {
+    if (keys.contains(key_of_row(row))) result.add(row);
   }
   return result;
 }

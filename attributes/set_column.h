@@ -1,9 +1,9 @@
-// A SetColumn is a column of sets of labels: it has the rows of each label.
+// A SetColumn is a column of sets of labels: it has the rows of each label, in a bitmap or a list.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -24,11 +24,19 @@ class SetColumn {
   std::size_t dram_bytes() const;
 
  private:
-  /// Returns the rows of the labels that there are.
-  std::vector<const RowBitmap*> bitmaps_of(const LabelTest& test) const;
+  /// Keeps the rows of the next label: in a list, where they are at most `most_listed`.
+  void keep(std::span<const std::uint32_t> rows, std::size_t most_listed);
+  /// Returns the bitmap of a label, or the one that it makes in `made` from the label's list.
+  const RowBitmap* rows_of(std::uint32_t code, std::deque<RowBitmap>& made) const;
 
   Dictionary dictionary_;
-  std::vector<RowBitmap> rows_;  ///< for the label with each code
+  /// The rows of labels that few have, one label after the other: a bitmap takes ten times their
+  /// bytes.
+  std::vector<std::uint32_t> lists_;
+  /// A label that is in a list has its place there; one with a bitmap has an empty place.
+  std::vector<std::uint64_t> list_ends_;
+  std::vector<std::uint32_t> bitmap_codes_;  ///< ascending
+  std::vector<RowBitmap> bitmaps_;
 };
 
 }  // namespace farvec::attributes

@@ -18,15 +18,15 @@ TextColumn::TextColumn(std::span<const std::string_view> texts, const RowBitmap&
   codes_ = PackedKeys(keys, nulls);
 }
 
-RowBitmap TextColumn::rows_where(const TextTest& test) const {
+RowBitmap TextColumn::rows_where(const TextTest& test, const RowBitmap* within) const {
   std::vector<KeyRange> codes;
   for (const std::string& text : test.texts) {
     if (const auto code = dictionary_.find(text)) codes.push_back({*code, *code});
   }
-  return codes_.rows_with(KeyRanges(std::move(codes)));
+  return codes_.rows_with(KeyRanges(std::move(codes)), within);
 }
 
-RowBitmap TextColumn::rows_where(const TextRangeTest& test) const {
+RowBitmap TextColumn::rows_where(const TextRangeTest& test, const RowBitmap* within) const {
   std::uint32_t begin = 0;
   std::uint32_t end = dictionary_.size();
   if (test.low) {
@@ -37,17 +37,18 @@ RowBitmap TextColumn::rows_where(const TextRangeTest& test) const {
     end = dictionary_.count_below(test.high->text);
     if (test.high->included && dictionary_.find(test.high->text)) ++end;
   }
-  return rows_between(begin, end);
+  return rows_between(begin, end, within);
 }
 
-RowBitmap TextColumn::rows_where(const PrefixTest& test) const {
+RowBitmap TextColumn::rows_where(const PrefixTest& test, const RowBitmap* within) const {
   const std::uint32_t begin = dictionary_.count_below(test.prefix);
-  return rows_between(begin, dictionary_.end_of_prefix(begin, test.prefix));
+  return rows_between(begin, dictionary_.end_of_prefix(begin, test.prefix), within);
 }
 
-RowBitmap TextColumn::rows_between(std::uint32_t begin, std::uint32_t end) const {
+RowBitmap TextColumn::rows_between(std::uint32_t begin, std::uint32_t end,
+                                   const RowBitmap* within) const {
   if (begin >= end) return {};
-  return codes_.rows_with(KeyRanges({{begin, end - 1}}));
+  return codes_.rows_with(KeyRanges({{begin, end - 1}}), within);
 }
 
 }  // namespace farvec::attributes

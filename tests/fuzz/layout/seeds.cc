@@ -17,6 +17,7 @@
 #include "tests/fuzz/layout/collection_seeds.h"
 #include "tests/fuzz/layout/device_fuzz.h"
 #include "tests/fuzz/layout/store_seeds.h"
+#include "tests/fuzz/layout/tuple_fuzz.h"
 #include "tests/fuzz/seed_files.h"
 #include "tests/unit/layout/graph/random_graph.h"
 
@@ -187,5 +188,6 @@ int main(int argc, char** argv) {
     write_device(folder);
     fuzz::write_store(folder);
     fuzz::write_collection_seeds(folder);
+    fuzz::write_tuples(folder);
   });
 }

@@ -52,7 +52,7 @@ bool compares(const T& one, unsigned comparison, const T& other) {
 
 const Texts kComparisons{"=", "!=", "<", "<=", ">", ">="};
 
-std::optional<Number> number_of(const Value& value) {
+std::optional<Number> plain_number(const Value& value) {
   if (const auto* v = std::get_if<std::uint64_t>(&value)) return static_cast<Number>(*v);
   if (const auto* v = std::get_if<std::int64_t>(&value)) return static_cast<Number>(*v);
   if (const auto* v = std::get_if<double>(&value)) return static_cast<Number>(*v);
@@ -254,7 +254,7 @@ PlainCondition RandomConditions::test() {
   }
   if (type == ColumnType::string) return text_test(column);
   if (type == ColumnType::set) return label_test(column);
-  const auto value = [column](const PlainRow& row) { return number_of(row.values[column]); };
+  const auto value = [column](const PlainRow& row) { return plain_number(row.values[column]); };
   if (type == ColumnType::boolean && below(2) == 0) {
     return {name, [=](const PlainRow& row) { return value(row) ? plain(*value(row) != 0) : 1; }};
   }

@@ -66,7 +66,7 @@ TEST(RandomConditions, AllSayTheSame) {
   for (int turn = 0; turn < 12; ++turn) {
     const std::size_t count = turn == 0 ? 0 : turn == 1 ? 1 : 150;
     const Segment segment(random, count, turn == 2 ? 10 : turn == 3 ? 0 : 2);
-    for (int i = 0; i < 250; ++i) {
+    for (int i = 0; i < 150; ++i) {
       expect_same(segment, random.condition(i % 5), random.schema());
       if (HasFatalFailure()) return;
     }
