@@ -9,8 +9,8 @@
 #include "attributes/condition_lexer.h"
 #include "attributes/literal.h"
 #include "attributes/scalar_key.h"
-#include "attributes/timestamp.h"
 #include "base/error.h"
+#include "base/timestamp.h"
 
 namespace farvec::attributes {
 namespace {
@@ -323,13 +323,12 @@ class ConditionParser {
   }
 
   Cut moment_literal() {
-    const auto moment = parse_moment(token_.value);
-    if (!moment) {
+    const auto micros = parse_timestamp(token_.value);
+    if (!micros) {
       fail(token_, "this is no timestamp, as '2024-05-01' and '2024-05-01T12:00:00.5+02:00' are");
     }
     advance();
-    const auto key = key_of(ColumnType::timestamp, static_cast<std::uint64_t>(moment->micros));
-    return {moment->exact ? key : key + 1, moment->exact};
+    return {key_of(ColumnType::timestamp, static_cast<std::uint64_t>(*micros)), true};
   }
 
   ConditionLexer lexer_;

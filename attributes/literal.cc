@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "attributes/scalar_key.h"
-#include "attributes/timestamp.h"
+#include "base/timestamp.h"
 
 namespace farvec::attributes {
 namespace {
@@ -154,6 +154,12 @@ KeyRanges keys_equal(const Cut& literal) {
   return KeyRanges({{*literal.at, *literal.at}});
 }
 
+/// Only the years 1 to 9999 have a text.
+std::string literal_of_timestamp(std::int64_t micros) {
+  if (micros < kLeastTimestamp || micros > kMostTimestamp) return fmt::format("{}", micros);
+  return "'" + timestamp_text(micros) + "'";
+}
+
 }  // namespace
 
 Cut cut_of_number(std::string_view number, ColumnType type) {
@@ -189,10 +195,7 @@ std::string literal_of(ColumnType type, std::uint64_t key) {
     case ColumnType::boolean:
       return key == 0 ? "false" : "true";
     case ColumnType::timestamp:
-      if (const auto text = moment_text(static_cast<std::int64_t>(key ^ kSignBit))) {
-        return "'" + *text + "'";
-      }
-      return fmt::format("{}", static_cast<std::int64_t>(key ^ kSignBit));
+      return literal_of_timestamp(static_cast<std::int64_t>(key ^ kSignBit));
     case ColumnType::i64:
       return fmt::format("{}", static_cast<std::int64_t>(key ^ kSignBit));
     default:

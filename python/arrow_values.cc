@@ -22,16 +22,17 @@ using layout::Value;
 
 /// Reads what is not null.
 template <typename Read>
-ReadValue values_of(const ArrowCells& cells, const Read& read) {
+ReadValue arrow_cell_values(const ArrowCells& cells, const Read& read) {
   return [cells, read](std::size_t row) { return cells.is_null(row) ? Value() : read(cells, row); };
 }
 
 /// Reads numbers of type T, as the exact type Wide.
 template <typename T, typename Wide>
 ReadValue numbers(const ArrowRows& rows, const Column& column) {
-  return values_of(ArrowCells(rows, 2, column), [](const ArrowCells& cells, std::size_t row) {
-    return exact_value(static_cast<Wide>(cells.number<T>(row)), cells.column());
-  });
+  return arrow_cell_values(
+      ArrowCells(rows, 2, column), [](const ArrowCells& cells, std::size_t row) {
+        return exact_value(static_cast<Wide>(cells.number<T>(row)), cells.column());
+      });
 }
 
 /// Returns the number that a half-precision float is.
@@ -45,19 +46,21 @@ double half_number(std::uint16_t half) {
 }
 
 ReadValue halves(const ArrowRows& rows, const Column& column) {
-  return values_of(ArrowCells(rows, 2, column), [](const ArrowCells& cells, std::size_t row) {
-    return exact_value(half_number(cells.number<std::uint16_t>(row)), cells.column());
-  });
+  return arrow_cell_values(
+      ArrowCells(rows, 2, column), [](const ArrowCells& cells, std::size_t row) {
+        return exact_value(half_number(cells.number<std::uint16_t>(row)), cells.column());
+      });
 }
 
 ReadValue truths(const ArrowRows& rows, const Column& column) {
-  return values_of(ArrowCells(rows, 2, column), [](const ArrowCells& cells, std::size_t row) {
-    return exact_value(cells.truth(row), cells.column());
-  });
+  return arrow_cell_values(ArrowCells(rows, 2, column),
+                           [](const ArrowCells& cells, std::size_t row) {
+                             return exact_value(cells.truth(row), cells.column());
+                           });
 }
 
 /// Returns the microseconds of a time in units of which a second has `per_second`.
-Value time_of(std::int64_t time, std::int64_t per_second, const Column& column) {
+Value time_value_of(std::int64_t time, std::int64_t per_second, const Column& column) {
   constexpr std::int64_t kMicroseconds = 1'000'000;
   if (column.type != ColumnType::timestamp) indexing::refuse_value(column, "a timestamp");
   const std::int64_t divisor = per_second > kMicroseconds ? per_second / kMicroseconds : 1;
@@ -76,17 +79,18 @@ Value time_of(std::int64_t time, std::int64_t per_second, const Column& column) 
 }
 
 ReadValue times(const ArrowRows& rows, std::int64_t per_second, const Column& column) {
-  return values_of(ArrowCells(rows, 2, column),
-                   [per_second](const ArrowCells& cells, std::size_t row) {
-                     return time_of(cells.number<std::int64_t>(row), per_second, cells.column());
-                   });
+  return arrow_cell_values(
+      ArrowCells(rows, 2, column), [per_second](const ArrowCells& cells, std::size_t row) {
+        return time_value_of(cells.number<std::int64_t>(row), per_second, cells.column());
+      });
 }
 
 ReadValue dates(const ArrowRows& rows, const Column& column) {
   constexpr std::int64_t kDaySeconds = 86'400;
-  return values_of(ArrowCells(rows, 2, column), [](const ArrowCells& cells, std::size_t row) {
-    return time_of(cells.number<std::int32_t>(row) * kDaySeconds, 1, cells.column());
-  });
+  return arrow_cell_values(
+      ArrowCells(rows, 2, column), [](const ArrowCells& cells, std::size_t row) {
+        return time_value_of(cells.number<std::int32_t>(row) * kDaySeconds, 1, cells.column());
+      });
 }
 
 ReadValue texts(const ArrowRows& rows, const Column& column) {
@@ -124,15 +128,15 @@ ReadValue lists(const ArrowRows& rows, const Column& column) {
     refuse_array(column, "is a list of what is not str");
   }
   const std::int64_t most = array.length;
-  return values_of(cells, [read = arrow_texts({schema, array, 0, most}, column), most](
-                              const ArrowCells& in, std::size_t row) {
+  return arrow_cell_values(cells, [read = arrow_texts({schema, array, 0, most}, column), most](
+                                      const ArrowCells& in, std::size_t row) {
     const auto span = in.span<Offset>(row);
     if (span.second > most) refuse_array(in.column(), "has a list that ends after its elements");
     return labels_of(read, span, in.column());
   });
 }
 
-ReadValue numbers_of(const ArrowRows& rows, const Column& column);
+ReadValue integer_values(const ArrowRows& rows, const Column& column);
 
 /// Reads what a dictionary has at the places that the array's integers are.
 ReadValue dictionary_values(const ArrowRows& rows, const Column& column) {
@@ -140,7 +144,7 @@ ReadValue dictionary_values(const ArrowRows& rows, const Column& column) {
     refuse_array(column, "has no dictionary of values");
   }
   static const Column kPlace{"a place in a dictionary", ColumnType::i64, true};
-  const ReadValue place = numbers_of(rows, kPlace);
+  const ReadValue place = integer_values(rows, kPlace);
   if (!place) refuse_array(column, "has places in a dictionary that are no integers");
   const std::int64_t most = rows.array.dictionary->length;
   const ReadValue values =
@@ -155,7 +159,7 @@ ReadValue dictionary_values(const ArrowRows& rows, const Column& column) {
 }
 
 /// Returns an empty reader unless the array is one of integers.
-ReadValue numbers_of(const ArrowRows& rows, const Column& column) {
+ReadValue integer_values(const ArrowRows& rows, const Column& column) {
   const std::string_view format = rows.schema.format;
   switch (format.size() == 1 ? format[0] : '\0') {
     case 'c':
@@ -180,7 +184,7 @@ ReadValue numbers_of(const ArrowRows& rows, const Column& column) {
 }
 
 /// Returns an empty reader unless the array is one of times.
-ReadValue times_of(const ArrowRows& rows, const Column& column) {
+ReadValue time_values(const ArrowRows& rows, const Column& column) {
   const std::string_view format = rows.schema.format;
   if (format == "tdD") return dates(rows, column);
   if (format == "tdm" || format.starts_with("tsm:")) return times(rows, 1'000, column);
@@ -197,8 +201,8 @@ ReadValue arrow_values(const ArrowRows& rows, const Column& column) {
   (void)ArrowCells(rows, 0, column);  // its lengths, also where it has no buffers
   const std::string_view format = rows.schema.format;
   if (rows.schema.dictionary != nullptr) return dictionary_values(rows, column);
-  if (ReadValue read = numbers_of(rows, column)) return read;
-  if (ReadValue read = times_of(rows, column)) return read;
+  if (ReadValue read = integer_values(rows, column)) return read;
+  if (ReadValue read = time_values(rows, column)) return read;
   if (is_arrow_string(format) || is_arrow_bytes(format)) return texts(rows, column);
   if (format == "e") return halves(rows, column);
   if (format == "f") return numbers<float, double>(rows, column);
