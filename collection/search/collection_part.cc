@@ -95,6 +95,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.index = bound->index;
     leg.out = bulk.out->empty() ? nullptr : bulk.out.get();
     leg.live = bulk.live();
+    leg.wanted.clear();
     leg.counts = {};
     leg.coverage = 1;
   }
@@ -106,6 +107,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.memtable = &slot.memtable;
     leg.out = fresh.out.get();
     leg.live = fresh.live();
+    leg.wanted.clear();
     leg.counts = {};
     leg.coverage = 1;
   }
@@ -276,13 +278,15 @@ void CollectionPart::fill(const SearchRequest& request, const Slot& slot, Search
 }
 
 /// Leaves the legs the rows that meet the condition. Those that have none are not searched.
-void CollectionPart::filter(const attributes::Condition& condition, Slot& slot) {
-  for (Leg& leg : slot.legs_used()) leg.filter(condition);
+void CollectionPart::filter(const SearchRequest& request, Slot& slot) {
+  const auto* const graph = std::get_if<search::GraphChoice>(&request.parameters.choice());
+  const std::uint32_t list = graph == nullptr ? 0 : graph->list;
+  for (Leg& leg : slot.legs_used()) leg.filter(*request.condition, list);
 }
 
 Status CollectionPart::search_legs(std::uint32_t number, const SearchRequest& request) {
   Slot& slot = *slots_[number];
-  if (request.condition != nullptr) filter(*request.condition, slot);
+  if (request.condition != nullptr) filter(request, slot);
   if (Status status = plan(request, slot); !status.ok()) return status;
   run_round(number);
   if (Status status = merge(request, slot); !status.ok()) return status;

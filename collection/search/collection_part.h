@@ -58,7 +58,7 @@ class CollectionPart final : public search::CorePart {
   Bound* bound_to(const std::shared_ptr<Segment>& segment);
   void release(const Slot& slot);
   Status search_legs(std::uint32_t slot, const search::SearchRequest& request);
-  static void filter(const attributes::Condition& condition, Slot& slot);
+  static void filter(const search::SearchRequest& request, Slot& slot);
   Status plan(const search::SearchRequest& request, Slot& slot) const;
   Status plan_lists(const search::SearchRequest& request, Slot& slot) const;
   Status plan_probes(const search::SearchRequest& request, Slot& slot) const;

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "attributes/condition.h"
+#include "collection/search/filter_plan.h"
 
 namespace farvec::collection {
 
@@ -43,15 +44,32 @@ void CollectionPart::Leg::want(NodeId row) {
   ++live;
 }
 
-void CollectionPart::Leg::filter(const attributes::Condition& condition) {
+/// Lists the rows of a segment. What is out of it stays out.
+void CollectionPart::Leg::scan(const attributes::RowBitmap& matches) {
+  for (const NodeId row : matches) {
+    if (out == nullptr || !out->contains(row)) wanted.push_back(row);
+  }
+  live = wanted.size();
+}
+
+void CollectionPart::Leg::filter(const attributes::Condition& condition,
+                                 std::uint32_t list_length) {
+  answer = {};
+  again = false;
+  wanted.clear();
+  live = 0;
+  attributes::MatchCache::Rows matches;
+  if (segment != nullptr) {
+    matches = segment->attributes().matching(condition, segment->ids());
+    const std::uint64_t few = most_scanned(*segment, *index, list_length);
+    if (matches->cardinality() <= few) return scan(*matches);
+  }
   const std::uint32_t rows = segment != nullptr ? segment->rows() : fresh->count;
   words.assign((rows + RowSet::kWordBits - 1) / RowSet::kWordBits, ~std::uint64_t{0});
   if (const std::uint32_t last = rows % RowSet::kWordBits; last != 0) {
     words.back() = (std::uint64_t{1} << last) - 1;
   }
-  live = 0;
-  if (segment != nullptr) {
-    const auto matches = segment->attributes().matching(condition, segment->ids());
+  if (matches != nullptr) {
     for (const NodeId row : *matches) want(row);
   } else {
     for (NodeId row = 0; row < rows; ++row) {
@@ -62,8 +80,6 @@ void CollectionPart::Leg::filter(const attributes::Condition& condition) {
   }
   unwanted = RowSet::from_words(words);
   out = &unwanted;
-  answer = {};
-  again = false;
 }
 
 Status CollectionPart::Leg::ask(const search::SearchRequest& whole, search::SearchChoice choice) {
@@ -76,9 +92,10 @@ Status CollectionPart::Leg::ask(const search::SearchRequest& whole, search::Sear
   ids.resize(std::max<std::size_t>(ids.size(), k));
   distances.resize(ids.size());
   request = whole;
-  request.condition = nullptr;  // `out` stands for it
+  request.condition = nullptr;  // `out` or `wanted` stands for it
   request.parameters = parameters.value();
   request.out = out;
+  if (!wanted.empty()) request.only = wanted;
   answer = {};
   answer.ids = ids.data();
   answer.distances = distances.data();

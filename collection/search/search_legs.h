@@ -27,6 +27,7 @@ struct CollectionPart::Leg {
   std::uint64_t live = 0;  ///< its rows that may be results; without any it is not searched
   RowSet unwanted;         ///< `out` of a search with a condition
   std::vector<std::uint64_t> words;  ///< scratch
+  std::vector<NodeId> wanted;        ///< the rows that meet the condition, where few do
   search::CorePart* part = nullptr;
   const search::SearchIndex* index = nullptr;  ///< for a segment
   std::uint32_t slot = 0;
@@ -41,8 +42,9 @@ struct CollectionPart::Leg {
   bool again = false;         ///< whether it runs in the next round
 
   std::uint32_t list() const { return request.parameters.graph().list; }
-  /// Leaves only the rows that meet the condition.
-  void filter(const attributes::Condition& condition);
+  /// Leaves only the rows that meet the condition. Where so few do that a search with `list` would
+  /// mostly pass others, they are compared one by one.
+  void filter(const attributes::Condition& condition, std::uint32_t list);
   /// Asks the leg for as many results as the whole search wants, or for all rows if these are
   /// fewer. The choice's list is raised to that number.
   Status ask(const search::SearchRequest& whole, search::SearchChoice choice);
@@ -61,6 +63,7 @@ struct CollectionPart::Leg {
 
  private:
   void want(NodeId row);
+  void scan(const attributes::RowBitmap& matches);
 };
 
 struct CollectionPart::Slot {

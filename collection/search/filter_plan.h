@@ -1,0 +1,21 @@
+// most_scanned() decides how a segment is searched among rows that meet a condition. It is for
+// search_legs.cc.
+#pragma once
+
+#include <cstdint>
+
+#include "collection/segment/segment.h"
+#include "search/index/search_index.h"
+
+namespace farvec::collection {
+
+/// Returns up to how many of a segment's rows are compared with a query one by one. A search of the
+/// graph with `list` that wants m of n rows reads the records of about list * n / m of them, since
+/// it passes those that it does not want. Comparing m rows reads m records, or estimates from codes
+/// in DRAM what is near, of which a record that is read brings as many as a vertex has neighbours.
+/// 0 where rows cannot be read by their numbers: in clusters, and in packed records, which alone
+/// say which row they have.
+std::uint64_t most_scanned(const Segment& segment, const search::SearchIndex& index,
+                           std::uint32_t list);
+
+}  // namespace farvec::collection
