@@ -1,6 +1,7 @@
 #include "attributes/condition_builder.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "attributes/scalar_key.h"
