@@ -105,4 +105,8 @@ class Workshop:
         out.unlink(missing_ok=True)
         self.run("sweep", "--index", graph, "--queries", self.queries, "--groundtruth",
                  self.truth(rows), "--json", out, *options_of(options))
-        return [json.loads(line) for line in out.read_text().splitlines()]
+        found = [json.loads(line) for line in out.read_text().splitlines()]
+        for row in found:
+            if "error" in row:
+                raise SystemExit(f"error: farvec sweep: {row['error']}")
+        return found

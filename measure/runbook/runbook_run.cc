@@ -73,9 +73,10 @@ class Run {
 
   void insert(const VectorView& rows, std::span<const std::uint64_t> ids) {
     changes::Changing& changing = index_.changing();
-    changing.check({rows, ids});
+    const changes::RowBatch batch{rows, ids};
+    changing.check(batch);
     changes::Receipt receipt;
-    changes::insert_all(changing, rows, ids, batches(), receipt);
+    changes::insert_all(changing, batch, batches(), receipt);
   }
 
   /// Every id is live by the runbook, so that an index that lacks one has lost it.

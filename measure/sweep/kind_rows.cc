@@ -3,8 +3,14 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <variant>
 
 namespace farvec::measure {
+
+const KindRows& rows_of(const layout::Manifest& manifest) {
+  return std::visit([](const auto& kind) -> const KindRows& { return rows_of(kind); },
+                    manifest.description);
+}
 
 double per_query(std::uint64_t total, const SweepSamples& samples) {
   return samples.queries == 0 ? 0
@@ -22,10 +28,6 @@ std::string bound_cell(const SweepSamples& samples) {
 std::string compute_cell(const SweepSamples& samples) {
   const double bound = samples.compute_bound_qps;
   return bound > 0 ? fmt::format("{:.0f}", bound) : "-";
-}
-
-std::string one_decimal(double value) {
-  return fmt::format("{:.1f}", value);
 }
 
 const char* on_off(bool value) {

@@ -33,8 +33,9 @@ class KindRows {
                          nlohmann::ordered_json& row) const = 0;
 };
 
-/// Returns rows that live as long as the program. `description` is the one in the index's manifest
-/// for its kind.
+/// Returns the rows for an index. They live as long as the program.
+const KindRows& rows_of(const layout::Manifest& manifest);
+/// Returns the same. `description` is the one in the index's manifest for its kind.
 const KindRows& rows_of(const layout::GraphDescription& description);
 const KindRows& rows_of(const layout::ClusterDescription& description);
 /// Returns the rows for a graph in slotted pages.
@@ -46,7 +47,6 @@ void add_graph_parameters(const layout::Manifest& manifest, const SweepPoint& po
 // All kinds of rows use these:
 
 double per_query(std::uint64_t total, const SweepSamples& samples);
-std::string one_decimal(double value);
 const char* on_off(bool value);
 /// Returns the tier, and whether records of it were cached.
 std::string tier_cell(const SweepPoint& point, const std::string& tier);

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "measure/report/machine.h"
 #include "measure/sweep/disk_choices.h"
+#include "measure/sweep/tier_cell.h"
 #include "search/core/queries.h"
 #include "search/kinds/index_loader.h"
 
@@ -62,11 +62,13 @@ class Sweep {
         directory_(layout::IndexDirectory::open(options.index)),
         index_(search::load_search_index(directory_, {.quiet = options.manner.quiet})),
         records_(directory_, {}),
-        truth_(options.questions.load_truth()),
-        vectors_(load_rows(options.questions, directory_.manifest())),
+        queries_(options.questions, load_rows(options.questions, directory_.manifest()),
+                 options.range, options.k),
         line_time_(options.line_ns, bytes_of_searches(), options.manner.quiet),
-        queries_{.truth = truth_} {
-    choose_rows();
+        context_(report_context()) {
+    queries_.passes = options.passes;
+    queries_.pass_ms = options.pass_ms;
+    queries_.interrupted = options.manner.interrupted;
     const tiers::TierContext context{
         .memory = &records_,
         .index = &index_,
@@ -88,26 +90,12 @@ class Sweep {
       const bool cached = !index_.slotted() && !tier.spec->traits().loads;
       if (point.cache_bytes > 0 && !cached) continue;
       if (!is_disk(tier) && point.disk != axes.disks.front()) continue;
-      cells.push_back(std::make_unique<SweepCell>(point, tier, queries_));
+      cells.push_back(std::make_unique<TierCell>(point, tier, context_));
     }
     return cells;
   }
 
-  ReportContext context() const {
-    const auto& records = directory_.manifest().region(layout::kRecordsRegion);
-    return {.manifest = directory_.manifest(),
-            .index = options_.index,
-            .index_xxh3 = records.payload_checksum(),
-            .queries_xxh3 = layout::fingerprint(vectors_.view()),
-            .queries = queries_.range,
-            .k = options_.k,
-            .passes = options_.passes,
-            .pass_ms = options_.pass_ms,
-            .merge_gap = options_.merge_gap,
-            .index_dram_bytes = index_.dram_bytes(),
-            .host = host_description(),
-            .command = command_description()};
-  }
+  const SweepQueries& queries() const { return queries_; }
 
  private:
   /// Returns how many bytes of the index searches touch, on whichever tier they are.
@@ -115,22 +103,19 @@ class Sweep {
     return index_.dram_bytes() + directory_.manifest().region(layout::kRecordsRegion).payload_bytes;
   }
 
-  static bool is_disk(const SweepTier& tier) { return tier.spec->traits().disk; }
-
-  void choose_rows() {
-    queries_.range = parse_range(options_.range, vectors_.count(), "--queries-range");
-    const RowRange& range = queries_.range;
-    queries_.rows = rows_in(vectors_.view(), range);
-    for (const RowRange& other : {RowRange{0, range.begin}, {range.end, vectors_.count()}}) {
-      if (other.begin < other.end) queries_.warm_rows.push_back(rows_in(vectors_.view(), other));
-    }
-    queries_.k = options_.k;
-    queries_.pass_ms = options_.pass_ms;
-    queries_.merge_gap = options_.merge_gap;
-    queries_.line_time = &line_time_;
-    queries_.interrupted = options_.manner.interrupted;
-    check_truth(options_.questions, truth_, range.end, options_.k);
+  ReportContext report_context() const {
+    const auto& records = directory_.manifest().region(layout::kRecordsRegion);
+    return {.manifest = directory_.manifest(),
+            .queries = queries_,
+            .line_time = line_time_,
+            .index = options_.index,
+            .index_xxh3 = records.payload_checksum(),
+            .queries_xxh3 = layout::fingerprint(queries_.all.view()),
+            .merge_gap = options_.merge_gap,
+            .index_dram_bytes = index_.dram_bytes()};
   }
+
+  static bool is_disk(const SweepTier& tier) { return tier.spec->traits().disk; }
 
   /// Opens a tier. When that fails, the rows of the tier will say so.
   void open_tier(const tiers::TierSpecPointer& spec, const tiers::TierContext& context) {
@@ -160,10 +145,9 @@ class Sweep {
   const layout::IndexDirectory directory_;
   const search::SearchIndex index_;
   tiers::IndexRecords records_;
-  const dataset::GroundTruth truth_;
-  const dataset::VectorSet vectors_;
-  LineTime line_time_;
   SweepQueries queries_;
+  LineTime line_time_;
+  const ReportContext context_;
   std::vector<std::unique_ptr<SweepTier>> tiers_;
 };
 
@@ -179,10 +163,7 @@ std::vector<nlohmann::ordered_json> sweep(const SweepOptions& options, const Swe
   check_passes(options.k, options.passes, options.pass_ms);
   return with_files(files, [&](SweepFile& file) {
     Sweep sweep(options);
-    const ReportContext context = sweep.context();
-    SweepRun run(sweep.cells(), context, file, options.manner);
-    if (run.run() > 0) return;
-    throw Error("none of the combinations can run; the first: {}", run.first_failure());
+    SweepRun(sweep.cells(), sweep.queries(), file, options.manner).run();
   });
 }
 

@@ -1,96 +1,66 @@
-// Measures one combination of a sweep: it has the cores, and runs the searches.
+// Shows one combination of a sweep as what runs the sweep sees it.
 #pragma once
 
-#include <memory>
-#include <optional>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "base/progress.h"
-#include "dataset/groundtruth.h"
-#include "measure/report/row_range.h"
-#include "measure/sweep/line_time.h"
-#include "measure/sweep/sweep_plan.h"
-#include "search/core/batch_search.h"
-#include "tiers/index_on_tier.h"
+#include "measure/report/table.h"
 
 namespace farvec::measure {
 
-/// Says what the cells of a sweep search for.
-struct SweepQueries {
-  VectorView rows = {};                    ///< measured
-  std::vector<VectorView> warm_rows = {};  ///< rows of the same file that are not measured
-  RowRange range = {};                     ///< place of `rows` in the file and the truth
-  const dataset::GroundTruth& truth;
-  std::uint32_t k = 10;
-  double pass_ms = 300;
-  std::optional<std::uint32_t> merge_gap = {};
-  const LineTime* line_time = nullptr;
-  Interruption interrupted = {};
-
-  std::size_t warm_count() const;
-};
-
-/// Holds a tier, or says why it could not be opened. Hold it by a pointer: cells keep a reference
-/// to it.
-struct SweepTier {
-  tiers::TierSpecPointer spec;
-  std::unique_ptr<tiers::IndexOnTier> open;
-  std::string failure;
-
-  std::string name() const { return spec->name(); }
-  bool is_dram() const { return name() == "dram"; }
-  std::string model() const { return open == nullptr ? "" : open->model(); }
-};
-
-/// Measures one point. Call prepare() once, then measure_pass() with 0, 1, ...; every call may
-/// throw what its searches do, and ends early when it is interrupted.
-///
-/// prepare() searches every query once, however long that takes, to find recall and counts. A pass
-/// goes on where the one before it stopped, over and over through the queries, until its time is
-/// over. Slotted pages are different, because a search finds what the searches before it left in
-/// memory. Every pass of them begins with an empty pool, which the warm rows fill, and with the
-/// first query, and searches no query twice; the first pass is the search of every query.
+/// Call prepare() once, then measure_pass() with 0, 1, ...; every call may throw what its searches
+/// do, and ends early when it is interrupted.
 class SweepCell {
  public:
-  SweepCell(const SweepPoint& point, SweepTier& tier, const SweepQueries& queries);
+  virtual ~SweepCell() = default;
 
-  void prepare();
-  void measure_pass(std::uint32_t pass);
-  /// Frees the cores.
-  void release() { cores_.clear(); }
+  /// Returns a number that is the same for the cells that are measured in turn, pass by pass.
+  virtual std::size_t group() const = 0;
+  /// Returns all that its row was asked for: a combination that has a row with the same values is
+  /// not measured again. Values that the row does not have are null.
+  virtual nlohmann::ordered_json parameters() const = 0;
 
+  virtual void prepare() = 0;
+  virtual void measure_pass(std::uint32_t pass) = 0;
+  /// Frees what searches need, after the last pass.
+  virtual void release() {}
+
+  /// Returns a text that is the same for cells whose searches take as long for the same work().
+  virtual std::string pace() const = 0;
+  /// Returns how much work one search does: the number that it grows with, candidates or clusters.
+  virtual double work() const = 0;
   /// Returns the seconds of a search, with all cores together, from a first short run of its own.
-  double probe_seconds();
-  /// Returns true when a search finds what those before it have left in memory.
-  bool pooled() const;
-  double query_count() const { return static_cast<double>(queries_.rows.count); }
-  /// Returns the number of searches, of the passes and before them, that do not end with the time
-  /// of a pass.
-  double unbounded_searches(std::uint32_t passes) const;
-  /// Returns the number of searches that the choice of slots takes.
-  double choosing_searches() const;
+  virtual double probe_seconds() = 0;
+  /// Returns the seconds that the cell takes when a search takes `search_seconds`.
+  virtual double seconds(double search_seconds) const = 0;
 
-  const SweepPoint& point() const { return point_; }
-  SweepTier& tier() const { return tier_; }
-  SweepSamples& samples() { return samples_; }
+  /// Returns the rates, pass by pass, that bound those of the other cells of its group; null: they
+  /// bound none.
+  virtual const std::vector<double>* bounding_rates() const { return nullptr; }
+  /// Compares the rates of its passes with these.
+  virtual void bound_by(const std::vector<double>&) {}
+
+  virtual std::span<const Column> columns() const = 0;
+  /// Returns the first cells of its row: all of them unless it failed.
+  virtual std::vector<std::string> table_cells() const = 0;
+  /// Adds to the parameters what was measured, unless it failed.
+  virtual void add_facts(nlohmann::ordered_json& row) const = 0;
+
+  void fail(std::string why) {
+    failure_ = std::move(why);
+    release();
+  }
+  bool failed() const { return !failure_.empty(); }
+  /// Returns why it cannot run; empty: it can.
+  const std::string& failure() const { return failure_; }
 
  private:
-  search::SearchShape shape() const;
-  void make_parameters();
-  void choose_slots();
-  void measure_slots();
-  void count();
-  void bound_by_memory();
-  void fill_pool();
-  void add_pass(search::BatchOutcome outcome);
-  search::CoreStatistics statistics() const;
-
-  SweepPoint point_;
-  SweepTier& tier_;
-  const SweepQueries& queries_;
-  search::BatchParameters parameters_;
-  std::vector<std::unique_ptr<search::SearchCore>> cores_;
-  SweepSamples samples_;
+  std::string failure_;
 };
 
 }  // namespace farvec::measure

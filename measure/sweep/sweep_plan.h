@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
+#include "measure/sweep/pass_samples.h"
 #include "search/core/disk_options.h"
 #include "search/core/search_core.h"
 
@@ -37,13 +37,7 @@ struct SweepAxes {
 };
 
 /// Holds what was measured of one point.
-struct SweepSamples {
-  std::vector<double> qps;
-  std::vector<double> processor_us;  ///< time of the searching threads, per query
-  std::vector<double> mean_us;
-  std::vector<double> p50_us;
-  std::vector<double> p99_us;
-  double recall = 0;
+struct SweepSamples : PassSamples {
   search::QueryCounts totals;  ///< over `queries` searches, each query once
   std::size_t queries = 0;
   std::size_t core_dram_bytes = 0;
@@ -57,12 +51,11 @@ struct SweepSamples {
   double compute_bound_qps = 0;
   /// `qps` divided by the rates of dram, pass by pass; empty: that was not measured.
   std::vector<double> compute_bound_shares;
-  // These are for tier ssd only, except for `failure`.
+  // These are for tier ssd only.
   std::size_t memory_bytes = 0;  ///< everything that its budget bounds
   std::uint64_t io_reads = 0;    ///< reads of the disk by the same searches
   std::uint64_t io_bytes = 0;    ///< bytes of these reads, in whole blocks
   std::size_t warm_queries = 0;  ///< searched before each pass, to fill the pool
-  std::string failure;           ///< why it cannot run; empty: it ran
 };
 
 }  // namespace farvec::measure

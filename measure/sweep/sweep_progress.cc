@@ -8,27 +8,11 @@
 #include <numeric>
 #include <utility>
 
-#include "measure/sweep/sweep_cell.h"
-
 namespace farvec::measure {
 
 double SweepForecast::sum_from(std::size_t cell) const {
   return std::accumulate(cell_seconds.begin() + static_cast<std::ptrdiff_t>(cell),
                          cell_seconds.end(), 0.0);
-}
-
-double cell_seconds(const SweepCell& cell, double search_seconds, std::uint32_t passes,
-                    double pass_ms) {
-  const double pass_seconds = pass_ms / 1000;
-  const double searches = cell.unbounded_searches(passes) + cell.choosing_searches();
-  const double bounded =
-      cell.pooled() ? (passes - 1) * std::min(pass_seconds, search_seconds * cell.query_count())
-                    : passes * pass_seconds;
-  return searches * search_seconds + bounded;
-}
-
-double search_work(const SweepCell& cell) {
-  return std::max(1u, search::size_of(cell.point().choice));
 }
 
 std::string describe_seconds(double seconds) {

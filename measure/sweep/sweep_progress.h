@@ -3,13 +3,10 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace farvec::measure {
-
-class SweepCell;
 
 /// Holds the seconds of every cell, forecast from short runs of some of them.
 struct SweepForecast {
@@ -17,13 +14,6 @@ struct SweepForecast {
 
   double sum_from(std::size_t cell) const;
 };
-
-/// Returns the seconds that a cell takes when one of its searches takes `search_seconds`.
-double cell_seconds(const SweepCell& cell, double search_seconds, std::uint32_t passes,
-                    double pass_ms);
-/// Returns how much work one of its searches does: the number that it grows with, candidates or
-/// clusters.
-double search_work(const SweepCell& cell);
 
 /// Returns text like "40 s", "12 min" or "3.5 h".
 std::string describe_seconds(double seconds);

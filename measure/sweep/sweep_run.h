@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/progress.h"
+#include "measure/report/machine.h"
 #include "measure/sweep/sweep_cell.h"
 #include "measure/sweep/sweep_file.h"
 #include "measure/sweep/sweep_progress.h"
-#include "measure/sweep/sweep_report.h"
+#include "measure/sweep/sweep_questions.h"
 
 namespace farvec::measure {
 
@@ -26,29 +28,29 @@ struct SweepManner {
 class SweepRun {
  public:
   /// Keeps those of the cells that the file does not have.
-  SweepRun(std::vector<std::unique_ptr<SweepCell>> cells, const ReportContext& context,
+  SweepRun(std::vector<std::unique_ptr<SweepCell>> cells, const SweepQueries& queries,
            SweepFile& file, const SweepManner& manner);
 
-  /// Says on stderr how long it will take, then measures. Returns how many cells ran or had their
-  /// row already. Throws WorkInterrupted when it is interrupted, Error when a row cannot be
-  /// written.
-  std::size_t run();
-  /// Returns why the first cell that could not run could not; empty: all could.
-  const std::string& first_failure() const { return first_failure_; }
+  /// Says on stderr how long it will take, then measures. Throws WorkInterrupted when it is
+  /// interrupted, Error when a row cannot be written, or when no cell could run or had its row.
+  void run();
 
  private:
   using Group = std::span<const std::unique_ptr<SweepCell>>;
   std::vector<Group> groups() const;
   SweepForecast forecast();
+  void say_what_comes(const SweepForecast& forecast) const;
   void measure(Group group);
-  static void bound_by_computation(Group group);
+  static void bound(Group group);
   template <typename Step>
   void attempt(SweepCell& cell, Step step);
-  void report(SweepCell& cell);
+  std::string json_of(const SweepCell& cell) const;
+  static void print(const SweepCell& cell);
+  void report(const SweepCell& cell);
   bool interrupted() const { return asked_to_end(manner_.interrupted); }
   [[noreturn]] void stop() const;
 
-  const ReportContext& context_;
+  const SweepQueries& queries_;
   SweepFile& file_;
   const SweepManner& manner_;
   std::vector<std::unique_ptr<SweepCell>> cells_;
@@ -56,6 +58,7 @@ class SweepRun {
   std::size_t ran_ = 0;
   std::size_t reported_ = 0;
   std::string first_failure_;
+  const std::string host_ = host_description();
 };
 
 }  // namespace farvec::measure

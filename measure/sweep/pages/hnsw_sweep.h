@@ -30,10 +30,8 @@ struct HnswSweep {
   SweepManner manner;
 };
 
-/// Measures, prints and writes a row for each combination that the file does not have, and returns
-/// all rows of the file. Every pass opens the graph anew, with an empty buffer that the queries
-/// outside of the range fill, and searches every query of the range once. Throws Error, and
-/// WorkInterrupted.
+/// Does what sweep() does (measure/sweep/sweep.h). Every pass opens the graph anew, with an empty
+/// buffer that the queries outside of the range fill, and searches every query of the range once.
 std::vector<nlohmann::ordered_json> sweep_hnsw(HnswSweep sweep, const SweepFiles& files);
 
 }  // namespace farvec::measure
