@@ -39,6 +39,7 @@ CHECKED = [
     "docs/use/clients.md",
     "docs/understand/clustering.md",
     "docs/use/collections.md",
+    "docs/use/filters.md",
     "docs/understand/concepts.md",
     "docs/measure/datasets.md",
     "docs/operate/devices.md",

@@ -50,7 +50,7 @@ class Writer {
   std::size_t record_rows() const;
   /// Do what Collection says of them. They return why they refuse; `receipt` is about what is in.
   /// Both may wait, and throw where there is no memory, insert() also for a row that is faulty.
-  Status insert(const changes::RowBatch& batch, Ticks deadline, changes::Receipt& receipt);
+  Status insert(const changes::RowBatch& given, Ticks deadline, changes::Receipt& receipt);
   Status erase(std::span<const std::uint64_t> ids, Ticks deadline, changes::Receipt& receipt);
   /// Says whether a refusal means that memtables wait for segments, or a change for an import.
   static bool is_about_room(const Status& refusal);

@@ -156,7 +156,10 @@ std::size_t Writer::record_rows(const changes::RowBatch& batch) const {
   return std::min({batch.rows.count, record_rows(), std::size_t{fit}});
 }
 
-Status Writer::insert(const changes::RowBatch& batch, Ticks deadline, changes::Receipt& receipt) {
+Status Writer::insert(const changes::RowBatch& given, Ticks deadline, changes::Receipt& receipt) {
+  const layout::Tuples tuples = layout::Tuples::copy_of(given.attributes);
+  const changes::RowBatch batch{given.rows, given.ids, tuples.view()};
+  changes::check_shape(batch, opened_.shape.schema);
   wal::Position end = 0;
   Status status;
   try {
@@ -174,15 +177,14 @@ Status Writer::insert(const changes::RowBatch& batch, Ticks deadline, changes::R
   return status.ok() ? wait_for_log(end, deadline) : refused(status, end);
 }
 
-/// Inserts the rows of one record of the log, or none of them where it is refused.
+/// Inserts the rows of one record of the log, or none of them where it is refused. The attributes
+/// are the writer's own.
 Result<wal::Position> Writer::insert_part(const changes::RowBatch& part, Ticks deadline,
                                           changes::Receipt& receipt) {
   // The caller may change rows and ids meanwhile: what is checked is what is kept.
   const dataset::VectorSet stored = indexing::stored_copy(part.rows, opened_.shape.metric, 1);
   const std::vector<std::uint64_t> ids(part.ids.begin(), part.ids.end());
-  const layout::Tuples tuples = layout::Tuples::copy_of(part.attributes);
-  const changes::RowBatch copy{stored.view(), ids, tuples.view()};
-  changes::check_shape(copy, opened_.shape.schema);
+  const changes::RowBatch copy{stored.view(), ids, part.attributes};
   if (different_ids(ids).size() != ids.size()) return kIdComesTwice;
   Lock lock = this->lock();
   const Turn turn(turns_);

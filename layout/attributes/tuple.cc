@@ -315,7 +315,7 @@ void Tuples::append(const TupleView& rows) {
 }
 
 Tuples Tuples::copy_of(const TupleView& rows) {
-  const auto bytes = rows.bytes.subspan(rows.begin);
+  const auto bytes = rows.bytes.subspan(std::min<std::size_t>(rows.begin, rows.bytes.size()));
   Tuples copy{.ends = {rows.ends.begin(), rows.ends.end()}, .bytes = {bytes.begin(), bytes.end()}};
   for (std::uint64_t& end : copy.ends) end -= rows.begin;
   return copy;

@@ -57,7 +57,7 @@ TEST(ScalarKey, FollowsTheOrderOfIntegers) {
   EXPECT_EQ(literal_of(ColumnType::i64, 0), "-9223372036854775808");
   EXPECT_EQ(literal_of(ColumnType::u64, UINT64_MAX), "18446744073709551615");
   EXPECT_EQ(literal_of(ColumnType::timestamp, 0), "-9223372036854775808");
-  EXPECT_EQ(literal_of(ColumnType::timestamp, kSignBit), "'1970-01-01'");
+  EXPECT_EQ(literal_of(ColumnType::timestamp, kSignBit), "'1970-01-01T00:00:00Z'");
   EXPECT_EQ(literal_of(ColumnType::f64, key_of(0.1)), "0.1");
   EXPECT_EQ(literal_of(ColumnType::boolean, 1), "true");
 }

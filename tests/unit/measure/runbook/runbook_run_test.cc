@@ -47,9 +47,10 @@ class NaiveIndex final : public RunbookIndex, public changes::Changing {
   changes::RowShape row_shape() const override {
     return {.dimension = kDimension, .batch_rows = 7, .batch_ids = 7, .batch_gets = 7};
   }
-  void check(const VectorView&, std::span<const std::uint64_t>) const override {}
-  void insert(const VectorView& rows, std::span<const std::uint64_t> ids, const changes::Patience&,
+  void check(const changes::RowBatch&) const override {}
+  void insert(const changes::RowBatch& batch, const changes::Patience&,
               changes::Receipt& receipt) override {
+    const auto& [rows, ids, attributes] = batch;
     ASSERT_LE(ids.size(), 7u);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const auto* row = reinterpret_cast<const float*>(rows.row(i));

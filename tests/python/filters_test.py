@@ -1,0 +1,120 @@
+"""Attributes of a collection's rows, and searches among rows that meet a condition."""
+
+import numpy as np
+import pytest
+
+import farvec
+from conftest import DIMENSION, distances, vectors
+
+ROWS = 700
+SCHEMA = {"price": "i64", "section": "string not null", "tags": "set", "at": "timestamp"}
+
+
+def attributes_of(ids):
+    return {
+        "price": [None if i % 10 == 0 else int(i) - 100 for i in ids],
+        "section": [("libs", "doc", "it's")[i % 3] for i in ids],
+        "tags": [[f"t{i % 7}", "all"] for i in ids],
+        "at": np.datetime64("2024-01-01", "D") + ids % 28,
+    }
+
+
+@pytest.fixture()
+def collection(tmp_path):
+    path = tmp_path / "set"
+    farvec.Collection.create(path, DIMENSION, memtable_rows=200, schema=SCHEMA)
+    with farvec.Collection(path, durability="none") as opened:
+        ids = np.arange(ROWS)
+        opened.insert(ids, vectors(ROWS, seed=3), attributes=attributes_of(ids))
+        yield opened
+
+
+CONDITIONS = [
+    ("price < 50", lambda i: i % 10 != 0 and i - 100 < 50),
+    ("section in ('doc', 'it''s') and not price between 0 and 400",
+     lambda i: i % 3 != 0 and i % 10 != 0 and not 0 <= i - 100 <= 400),
+    ("price is null and tags contains any ('t3')", lambda i: i % 10 == 0 and i % 7 == 3),
+    ("at >= '2024-01-28'", lambda i: i % 28 == 27),
+    ("id in (5, 699, 10000)", lambda i: i in (5, 699)),
+    ("false", lambda i: False),
+]
+
+
+@pytest.mark.parametrize("condition,meets", CONDITIONS)
+@pytest.mark.parametrize("when", ["fresh", "compact"])
+def test_results_are_the_nearest_that_meet_the_condition(collection, condition, meets, when):
+    if when == "compact":
+        collection.compact()
+    rows, queries = vectors(ROWS, seed=3), vectors(10, seed=9)
+    wanted = np.array([i for i in range(ROWS) if meets(i)], int)
+    found = collection.search(queries, k=6, list=300, filter=condition)
+    for query, ids in zip(queries, found.ids):
+        real = ids[ids != np.iinfo(np.uint64).max].astype(int)
+        assert len(real) == min(6, len(wanted))
+        assert all(meets(i) for i in real)
+        if len(wanted) > 0:
+            near = wanted[np.argsort(distances("l2", query[None], rows[wanted])[0], kind="stable")]
+            assert len(set(real) & set(near[:6])) >= len(real) - 1
+
+
+def test_attributes_come_back(collection):
+    ids = np.array([0, 1, 12, 5000])
+    expected = attributes_of(ids[:3])
+    for _ in range(2):
+        found = collection.attributes(ids)
+        assert list(found) == list(SCHEMA)
+        assert found["price"] == [*expected["price"], None]
+        assert found["section"] == [*expected["section"], None]
+        assert found["tags"] == [sorted(tags) for tags in expected["tags"]] + [None]
+        assert found["at"].dtype == np.dtype("datetime64[us]")
+        assert np.array_equal(found["at"][:3], expected["at"]) and np.isnat(found["at"][3])
+        collection.compact()
+    assert list(collection.attributes([3], select=["tags", "price"])) == ["tags", "price"]
+    with pytest.raises(farvec.InvalidArgument, match="no column 'colour'"):
+        collection.attributes([3], select=["colour"])
+
+
+def test_a_replaced_row_has_the_new_attributes(collection):
+    collection.insert([7], vectors(1, seed=50), attributes=[{"section": "new", "price": 7}])
+    found = collection.attributes([7])
+    assert (found["price"], found["section"], found["tags"]) == ([7], ["new"], [None])
+    assert np.isnat(found["at"]).all()
+    assert collection.search(vectors(1, seed=50)[0], k=1, filter="section = 'new'").ids[0] == 7
+
+
+def test_what_cannot_be_is_refused_and_nothing_is_in(collection):
+    rows = vectors(2, seed=4)
+    for attributes, word in [
+        (None, "section"),
+        ({"section": ["a"]}, "2"),
+        ({"section": ["a", "b"], "colour": [1, 2]}, "colour"),
+        ({"section": ["a", "b"], "price": [1, 1.5]}, "price"),
+        ({"section": ["a", None]}, "section"),
+        ({"section": ["a", "b"], "tags": [["x"], ["y", ""]]}, "tags"),
+        ({"section": ["a", "x" * 70_000]}, "65536"),
+    ]:
+        with pytest.raises(farvec.InvalidArgument, match=word):
+            collection.insert([9001, 9002], rows, attributes=attributes)
+    assert 9001 not in collection and 9002 not in collection
+    for condition, word in [("colour = 1", "no column 'colour'"), ("price =", "column 8"),
+                            ("price = 'a'", "price"), ("(" * 10_000, "column")]:
+        with pytest.raises(farvec.InvalidArgument, match=word):
+            collection.search(rows[0], filter=condition)
+
+
+def test_a_collection_without_a_schema_takes_ids_alone(tmp_path):
+    farvec.Collection.create(tmp_path / "set", DIMENSION)
+    with farvec.Collection(tmp_path / "set", durability="none") as collection:
+        collection.insert(np.arange(50), vectors(50, seed=3))
+        found = collection.search(vectors(1, seed=1)[0], k=50, filter="id between 3 and 5")
+        assert sorted(found.ids[:3]) == [3, 4, 5]
+        assert collection.attributes([1]) == {}
+        with pytest.raises(farvec.InvalidArgument, match="price"):
+            collection.insert([60], vectors(1, seed=3), attributes={"price": [1]})
+    with pytest.raises(farvec.InvalidArgument, match="number"):
+        farvec.Collection.create(tmp_path / "other", DIMENSION, schema={"price": "number"})
+
+
+def test_the_schema_is_described(collection):
+    assert collection.describe()["schema"][1] == {"name": "section", "type": "string",
+                                                  "nullable": False}

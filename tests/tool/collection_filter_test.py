@@ -1,0 +1,121 @@
+"""`farvec collection` with a schema: attributes from files, and searches that meet a condition."""
+import json
+import unittest
+
+import numpy as np
+
+from farvec_tool import ToolTest, farvec, write_vectors
+from hnsw_tool import nearest, write_neighbours
+
+DIMENSION, ROWS, QUERIES, K = 9, 900, 20, 5
+SCHEMA = "price: i64, section: string not null, tags: set, at: timestamp"
+
+
+class CollectionFilterTest(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.set = self.folder / "set"
+        self.data = self.rows(ROWS, DIMENSION, np.float32)
+        self.base = write_vectors(self.folder / "base", self.data)
+        self.asked = self.rows(QUERIES, DIMENSION, np.float32)
+        self.queries = write_vectors(self.folder / "queries", self.asked)
+        self.attributes = [self.attributes_of(row) for row in range(ROWS)]
+        self.jsonl = self.folder / "base.jsonl"
+        self.jsonl.write_text("".join(json.dumps(a) + "\n" for a in self.attributes))
+
+    @staticmethod
+    def attributes_of(row):
+        some = {"section": ["libs", "doc", "it's"][row % 3], "tags": [f"t{row % 7}", "all"],
+                "at": f"2024-01-{row % 28 + 1:02}"}
+        return some if row % 10 == 0 else dict(some, price=row - 100)
+
+    def collection(self, command, *options):
+        return farvec("collection", command, "--collection", self.set, *options)
+
+    def made(self, *options):
+        self.must_pass(self.collection("create", "--metric", "l2", "--like", self.base,
+                                       "--memtable-rows", 256, "--degree", 12, "--list", 24,
+                                       "--schema", SCHEMA, *options))
+
+    def searched(self, condition, meets, *options):
+        """The row of the search's JSON, with recall by the rows that meet the condition."""
+        ids = np.asarray([row for row in range(ROWS) if meets(self.attributes[row])])
+        places, distances = nearest(self.data[ids], self.asked, k=K)
+        truth = write_neighbours(self.folder / "truth.ibin", ids[places], distances)
+        out = self.folder / "search.jsonl"
+        self.must_pass(self.collection("search", "--queries", self.queries, "--groundtruth", truth,
+                                       "--k", K, "--list", 200, "--filter", condition,
+                                       "--json", out, *options))
+        row = json.loads(out.read_text())
+        self.assertEqual(row["filter"], condition)
+        self.assertEqual(row["matches"], len(ids))
+        return row
+
+    def test_results_meet_the_condition(self):
+        self.made()
+        self.must_pass(self.collection("insert", "--data", self.base, "--range", ":600",
+                                       "--attributes", self.jsonl, "--quiet"))
+        self.must_pass(self.collection("insert", "--data", self.base, "--range", "600:",
+                                       "--attributes", self.jsonl, "--import", "--quiet"))
+        for condition, meets in [
+                ("price < 50", lambda a: a.get("price", 10**9) < 50),
+                ("section in ('doc', 'it''s') and not price between 0 and 500",
+                 lambda a: a["section"] != "libs" and "price" in a and not 0 <= a["price"] <= 500),
+                ("price is null and tags contains any ('t3')",
+                 lambda a: "price" not in a and "t3" in a["tags"]),
+                ("at >= '2024-01-28'", lambda a: a["at"] >= "2024-01-28")]:
+            self.assertGreaterEqual(self.searched(condition, meets)["recall"], 0.99, condition)
+        # Few rows are compared one by one, and the graph is not walked.
+        few = self.searched("price between 40 and 47", lambda a: 40 <= a.get("price", 0) <= 47)
+        self.assertEqual(few["hops_per_query"], 0)
+        self.assertEqual(few["recall"], 1)
+
+    def test_csv_is_read_too(self):
+        self.made()
+        csv = self.folder / "base.csv"
+        csv.write_text("section,price,tags\n" + "".join(
+            f"{a['section']},{a.get('price', '')},{'|'.join(a['tags'])}\n" for a in self.attributes))
+        self.must_pass(self.collection("insert", "--data", self.base, "--attributes", csv, "--quiet"))
+        row = self.searched("tags contains all ('t1', 'all') and price > 300",
+                            lambda a: "t1" in a["tags"] and a.get("price", 0) > 300)
+        self.assertGreaterEqual(row["recall"], 0.99)
+
+    def test_inspect_and_create_show_the_schema(self):
+        self.made("--json")
+        shape = json.loads(self.must_pass(self.collection("inspect", "--json")).stdout)
+        self.assertEqual(shape["schema"][1],
+                         {"name": "section", "type": "string", "nullable": False})
+
+    def test_bad_input_is_refused_and_nothing_is_in(self):
+        self.made()
+        lines = self.jsonl.read_text().splitlines(keepends=True)
+        bad = self.folder / "bad.jsonl"
+
+        def refused(text, *words):
+            bad.write_text(text)
+            result = self.collection("insert", "--data", self.base, "--attributes", bad, "--quiet")
+            self.must_refuse(result, *words)
+
+        refused("".join(lines[:-1]), "bad.jsonl", "899", "900")
+        refused("".join(lines) + lines[0], "901")
+        refused(lines[0].replace("libs", "l\\u0000") + "".join(lines[1:]), "line 1", "section")
+        refused(lines[0] + '{"section": "a", "prise": 1}\n', "line 2", "prise")
+        refused(lines[0] + '{"section": "a", "price": 1.5}\n', "line 2", "price", "1.5")
+        refused(lines[0] + '{"price": 1}\n', "line 2", "section", "null")
+        shape = json.loads(self.must_pass(self.collection("inspect", "--json")).stdout)
+        self.assertEqual(shape["vectors"], 0)
+        for condition, word in [("prise = 1", "no column 'prise'"), ("price = ", "column 9"),
+                                ("price = 'a'", "price"), ("section = 1", "section")]:
+            result = self.collection("search", "--queries", self.queries, "--filter", condition)
+            self.must_refuse(result, "--filter", word)
+
+    def test_a_collection_without_a_schema_takes_none(self):
+        self.must_pass(self.collection("create", "--metric", "l2", "--like", self.base))
+        self.must_refuse(self.collection("insert", "--data", self.base, "--attributes", self.jsonl),
+                       "--attributes", "no schema")
+        self.must_refuse(self.collection("create", "--metric", "l2", "--like", self.base,
+                                       "--schema", "price: number"), "'number' is no type")
+
+
+if __name__ == "__main__":
+    unittest.main()
