@@ -240,7 +240,7 @@ class Study {
     }
     auto set = open(arguments_.folder + "/rebuilt");
     const Ticks start = now_ticks();
-    (void)set->import(rows.view(), ids);
+    (void)set->import({rows.view(), ids});
     const double seconds = ticks_to_us(now_ticks() - start) / 1e6;
     Json json = measure(*set);
     json["build_s"] = seconds;

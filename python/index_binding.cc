@@ -149,6 +149,7 @@ constexpr CountField kCountFields[] = {
     {"distances", &QueryCounts::distances, "Exact distances."},
     {"lost", &QueryCounts::lost, "Records that no memory node could deliver."},
     {"clusters", &QueryCounts::clusters, "Clusters that were searched."},
+    {"matches", &QueryCounts::matches, "Rows that meet the filter; 0 without one."},
     {"pool_misses", &QueryCounts::pool_misses, "Slotted pages: records that were not in the pool."},
     {"rerank_reads", &QueryCounts::rerank_reads,
      "Slotted pages: of the reads, those that ranked results again."},

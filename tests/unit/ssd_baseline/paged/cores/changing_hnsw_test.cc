@@ -118,13 +118,22 @@ TEST_F(ChangingHnswTest, RefusesWhatItCannotHoldByName) {
   }
 }
 
+TEST_F(ChangingHnswTest, RefusesAttributesByName) {
+  layout::Tuples tuples;
+  tuples.append(layout::parse_schema("a: i64"), std::vector<layout::Value>{std::int64_t{1}});
+  const std::vector<std::uint64_t> ids{7};
+  EXPECT_NE(tests::message_of([&] { index_->check({set_.view().part(0, 1), ids, tuples.view()}); })
+                .find("a paged HNSW takes no attributes"),
+            std::string::npos);
+}
+
 TEST_F(ChangingHnswTest, AnInterruptionEndsACallAndTheReceiptCountsWhatIsIn) {
   std::vector<std::uint64_t> ids(300);
   std::iota(ids.begin(), ids.end(), std::uint64_t{0});
   std::atomic<int> asked{0};
   changes::Receipt receipt;
   EXPECT_THROW(
-      index_->insert(set_.view(), ids, {.interrupted = [&] { return ++asked > 50; }}, receipt),
+      index_->insert({set_.view(), ids}, {.interrupted = [&] { return ++asked > 50; }}, receipt),
       WorkInterrupted);
   EXPECT_GT(receipt.done, 0u);
   EXPECT_LT(receipt.done, 300u);
