@@ -122,8 +122,9 @@ TEST_F(ChangingHnswTest, RefusesAttributesByName) {
   layout::Tuples tuples;
   tuples.append(layout::parse_schema("a: i64"), std::vector<layout::Value>{std::int64_t{1}});
   const std::vector<std::uint64_t> ids{7};
-  EXPECT_NE(tests::message_of([&] { index_->check({set_.view().part(0, 1), ids, tuples.view()}); })
-                .find("a paged HNSW takes no attributes"),
+  EXPECT_NE(tests::message_of([&] {
+              index_->check({set_.view().part(0, 1), ids, tuples.view()});
+            }).find("a paged HNSW takes no attributes"),
             std::string::npos);
 }
 
