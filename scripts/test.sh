@@ -26,7 +26,7 @@ cd "$ROOT" || exit 1
 
 OTHER_TURNS=(asan-0 asan-1 asan-2 tsan-0 tsan-1 tsan-2 fuzz)
 # The rooms below the tool, in thirds that take about as long under a sanitizer, the lowest first.
-THIRDS=("base changes dataset distance quantization layout coroutines disk wal device graph cluster"
+THIRDS=("base changes dataset distance quantization layout attributes coroutines disk wal device graph cluster"
         "slotted paged indexing search transport rpc client memory_node tiers"
         "collection compute_node measure")
 FUZZ_SECONDS=4

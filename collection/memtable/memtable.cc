@@ -54,8 +54,10 @@ NodeId Memtable::append(const VectorView& rows, std::span<const std::uint64_t> i
   FARVEC_CHECK(rows.count == ids.size(), "{} rows with {} ids", rows.count, ids.size());
   FARVEC_CHECK(rows.count <= capacity() - first, "{} rows for a memtable that has {} of {}",
                rows.count, first, capacity());
-  FARVEC_CHECK(attributes_ || attributes.count() == 0, "the rows of this memtable have none");
-  if (attributes_) attributes_->put(first, attributes);
+  const std::size_t tuples = attributes.count();
+  FARVEC_CHECK(tuples == 0 || (attributes_ && tuples == rows.count), "{} tuples for {} rows",
+               tuples, rows.count);
+  if (attributes_) attributes_->put(first, rows.count, attributes);
   const std::size_t bytes = row_bytes(options_);
   for (std::size_t i = 0; i < rows.count; ++i) {
     std::memcpy(vectors_.data() + (first + i) * bytes, rows.row(i), bytes);

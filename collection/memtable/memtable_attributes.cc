@@ -19,7 +19,7 @@ std::byte* MemtableAttributes::room_for(std::size_t bytes) {
     const std::size_t piece = std::max(bytes, kPieceBytes);
     pieces_.reserve(pieces_.size() + 1);
     pieces_.push_back(std::make_unique_for_overwrite<std::byte[]>(piece));
-    piece_bytes_ += piece;
+    piece_bytes_.fetch_add(piece, std::memory_order_relaxed);
     left_ = piece;
     last_ = piece;
   }
@@ -28,13 +28,17 @@ std::byte* MemtableAttributes::room_for(std::size_t bytes) {
   return room;
 }
 
-void MemtableAttributes::put(NodeId first, const layout::TupleView& tuples) {
-  for (std::size_t i = 0; i < tuples.count(); ++i) {
-    const std::span<const std::byte> tuple = tuples.row(i);
-    std::byte* const room = room_for(kLengthBytes + tuple.size());
-    store_unaligned(room, static_cast<std::uint32_t>(tuple.size()));
-    std::memcpy(room + kLengthBytes, tuple.data(), tuple.size());
-    store_unaligned(places_.data() + (first + i) * sizeof(room), room);
+const std::byte* MemtableAttributes::copy_of(std::span<const std::byte> tuple) {
+  std::byte* const room = room_for(kLengthBytes + tuple.size());
+  store_unaligned(room, static_cast<std::uint32_t>(tuple.size()));
+  std::memcpy(room + kLengthBytes, tuple.data(), tuple.size());
+  return room;
+}
+
+void MemtableAttributes::put(NodeId first, std::size_t rows, const layout::TupleView& tuples) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::byte* const place = tuples.count() == 0 ? nullptr : copy_of(tuples.row(i));
+    store_unaligned(places_.data() + (first + i) * sizeof(place), place);
   }
 }
 

@@ -1,6 +1,7 @@
 // MemtableAttributes hold the tuples of the rows of a memtable.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,22 +21,26 @@ class MemtableAttributes {
   /// Memory for the tuples themselves comes in pieces, when they do.
   explicit MemtableAttributes(std::uint32_t capacity);
 
-  /// Copies tuples for the rows from `first` on. Throws std::bad_alloc, and then put() may be
-  /// called again for the same rows.
-  void put(NodeId first, const layout::TupleView& tuples);
+  /// Copies a tuple for each of `rows` rows from `first` on; without tuples they are null. Throws
+  /// std::bad_alloc, and then put() may be called again for the same rows.
+  void put(NodeId first, std::size_t rows, const layout::TupleView& tuples);
   /// Returns the tuple of a row; all its values are null where none was put.
   std::span<const std::byte> row(NodeId row) const;
 
-  std::size_t dram_bytes() const { return places_.size() + piece_bytes_; }
+  /// Any thread may call it.
+  std::size_t dram_bytes() const {
+    return places_.size() + piece_bytes_.load(std::memory_order_relaxed);
+  }
 
  private:
   std::byte* room_for(std::size_t bytes);
+  const std::byte* copy_of(std::span<const std::byte> tuple);
 
   HugeBuffer places_;  ///< where the tuple of each row is: its length, and then its bytes
   std::vector<std::unique_ptr<std::byte[]>> pieces_;
-  std::size_t piece_bytes_ = 0;  ///< bytes of all pieces
-  std::size_t last_ = 0;         ///< bytes of the last piece
-  std::size_t left_ = 0;         ///< those at its end that are not used
+  std::atomic<std::size_t> piece_bytes_{0};  ///< bytes of all pieces
+  std::size_t last_ = 0;                     ///< bytes of the last piece
+  std::size_t left_ = 0;                     ///< those at its end that are not used
 };
 
 }  // namespace farvec::collection

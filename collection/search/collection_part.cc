@@ -93,6 +93,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.fresh = nullptr;
     leg.part = bound->part.get();
     leg.index = bound->index;
+    leg.gone = bulk.out;
     leg.out = bulk.out->empty() ? nullptr : bulk.out.get();
     leg.live = bulk.live();
     leg.wanted.clear();
@@ -105,6 +106,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.segment = nullptr;
     leg.fresh = &fresh;
     leg.memtable = &slot.memtable;
+    leg.gone = fresh.out;
     leg.out = fresh.out.get();
     leg.live = fresh.live();
     leg.wanted.clear();
@@ -132,8 +134,10 @@ CollectionPart::Bound* CollectionPart::bound_to(const std::shared_ptr<Segment>& 
   }
 }
 
-void CollectionPart::release(const Slot& slot) {
-  for (const Leg& leg : slot.legs_used()) {
+void CollectionPart::release(Slot& slot) {
+  for (Leg& leg : slot.legs_used()) {
+    leg.gone = nullptr;
+    leg.wanted_of = nullptr;
     if (leg.segment != nullptr) --bound_.at(leg.segment->number()).users;
   }
 }

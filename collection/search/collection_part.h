@@ -56,7 +56,7 @@ class CollectionPart final : public search::CorePart {
   Status bind(const View& view, Slot& slot);
   bool poll(std::uint64_t number, Bound& bound);
   Bound* bound_to(const std::shared_ptr<Segment>& segment);
-  void release(const Slot& slot);
+  void release(Slot& slot);
   Status search_legs(std::uint32_t slot, const search::SearchRequest& request);
   static void filter(const search::SearchRequest& request, Slot& slot);
   Status plan(const search::SearchRequest& request, Slot& slot) const;

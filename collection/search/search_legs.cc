@@ -38,48 +38,44 @@ void CollectionPart::Leg::search_memtable() {
   answer.counts.distances = memtable->counts.distances;
 }
 
-void CollectionPart::Leg::want(NodeId row) {
-  if (out != nullptr && out->contains(row)) return;
-  words[row / RowSet::kWordBits] &= ~(std::uint64_t{1} << (row % RowSet::kWordBits));
-  ++live;
-}
-
 /// Lists the rows of a segment. What is out of it stays out.
 void CollectionPart::Leg::scan(const attributes::RowBitmap& matches) {
   for (const NodeId row : matches) {
-    if (out == nullptr || !out->contains(row)) wanted.push_back(row);
+    if (!gone->contains(row)) wanted.push_back(row);
   }
   live = wanted.size();
+}
+
+void CollectionPart::Leg::filter_segment(const attributes::Condition& condition,
+                                         std::uint32_t list_length) {
+  const SegmentAttributes& attributes = segment->attributes();
+  const auto matches = attributes.matching(condition, segment->ids());
+  const std::uint64_t few = most_scanned(*segment, *index, list_length);
+  if (matches->cardinality() <= few) return scan(*matches);
+  wanted_of = attributes.wanted(matches, gone, segment->ids());
+  live = wanted_of->count;
+  out = wanted_of->others.empty() ? nullptr : &wanted_of->others;
+}
+
+void CollectionPart::Leg::filter_memtable(const attributes::Condition& condition) {
+  std::vector<NodeId> others;
+  for (NodeId row = 0; row < fresh->count; ++row) {
+    const layout::Tuple tuple(fresh->memtable->attributes(row));
+    const bool meets =
+        !gone->contains(row) &&
+        evaluate(condition, tuple, fresh->memtable->id(row)) == attributes::Truth::yes;
+    if (!meets) others.push_back(row);
+  }
+  live = fresh->count - others.size();
+  unwanted = RowSet().with(others);
+  out = &unwanted;
 }
 
 void CollectionPart::Leg::filter(const attributes::Condition& condition,
                                  std::uint32_t list_length) {
   answer = {};
   again = false;
-  wanted.clear();
-  live = 0;
-  attributes::MatchCache::Rows matches;
-  if (segment != nullptr) {
-    matches = segment->attributes().matching(condition, segment->ids());
-    const std::uint64_t few = most_scanned(*segment, *index, list_length);
-    if (matches->cardinality() <= few) return scan(*matches);
-  }
-  const std::uint32_t rows = segment != nullptr ? segment->rows() : fresh->count;
-  words.assign((rows + RowSet::kWordBits - 1) / RowSet::kWordBits, ~std::uint64_t{0});
-  if (const std::uint32_t last = rows % RowSet::kWordBits; last != 0) {
-    words.back() = (std::uint64_t{1} << last) - 1;
-  }
-  if (matches != nullptr) {
-    for (const NodeId row : *matches) want(row);
-  } else {
-    for (NodeId row = 0; row < rows; ++row) {
-      const layout::Tuple tuple(fresh->memtable->attributes(row));
-      const auto truth = attributes::evaluate(condition, tuple, fresh->memtable->id(row));
-      if (truth == attributes::Truth::yes) want(row);
-    }
-  }
-  unwanted = RowSet::from_words(words);
-  out = &unwanted;
+  segment != nullptr ? filter_segment(condition, list_length) : filter_memtable(condition);
 }
 
 Status CollectionPart::Leg::ask(const search::SearchRequest& whole, search::SearchChoice choice) {

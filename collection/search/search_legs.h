@@ -23,11 +23,12 @@ struct CollectionPart::Leg {
   const Segment* segment = nullptr;     ///< null for a memtable's
   const View::Fresh* fresh = nullptr;   ///< null for a segment's
   MemtableScratch* memtable = nullptr;  ///< for searches of memtables
-  const RowSet* out = nullptr;
-  std::uint64_t live = 0;  ///< its rows that may be results; without any it is not searched
-  RowSet unwanted;         ///< `out` of a search with a condition
-  std::vector<std::uint64_t> words;  ///< scratch
-  std::vector<NodeId> wanted;        ///< the rows that meet the condition, where few do
+  std::shared_ptr<const RowSet> gone;   ///< rows that are out; the view's
+  const RowSet* out = nullptr;          ///< rows that are no results; null: every row may be one
+  std::uint64_t live = 0;      ///< its rows that may be results; without any it is not searched
+  WantedPointer wanted_of;     ///< what a segment is searched for with a condition
+  RowSet unwanted;             ///< `out`, where a memtable is searched with a condition
+  std::vector<NodeId> wanted;  ///< the rows that meet the condition, where few do
   search::CorePart* part = nullptr;
   const search::SearchIndex* index = nullptr;  ///< for a segment
   std::uint32_t slot = 0;
@@ -62,7 +63,8 @@ struct CollectionPart::Leg {
   void search_memtable();
 
  private:
-  void want(NodeId row);
+  void filter_segment(const attributes::Condition& condition, std::uint32_t list_length);
+  void filter_memtable(const attributes::Condition& condition);
   void scan(const attributes::RowBitmap& matches);
 };
 

@@ -1,5 +1,7 @@
 #include "collection/segment/segment_attributes.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace farvec::collection {
@@ -7,7 +9,9 @@ namespace farvec::collection {
 SegmentAttributes::SegmentAttributes(const std::filesystem::path& path,
                                      const layout::SegmentEntry& segment,
                                      const layout::Schema& schema)
-    : schema_(schema) {
+    : schema_(schema),
+      matches_(std::make_unique<attributes::MatchCache>(
+          std::max<std::size_t>(kMatchBytes, segment.rows))) {
   if (schema.empty()) return;
   file_ = std::make_unique<const layout::SegmentAttributesFile>(path, segment);
   columns_ = std::make_unique<const attributes::Columns>(schema_, file_->read(schema_).view());
@@ -34,7 +38,8 @@ attributes::RowBitmap SegmentAttributes::find(const attributes::Condition& condi
 }
 
 std::size_t SegmentAttributes::dram_bytes() const {
-  return (columns_ == nullptr ? 0 : columns_->dram_bytes()) + matches_->dram_bytes();
+  return (columns_ == nullptr ? 0 : columns_->dram_bytes()) + matches_->dram_bytes() +
+         wanted_->dram_bytes();
 }
 
 std::vector<std::byte> SegmentAttributes::read(NodeId row) const {

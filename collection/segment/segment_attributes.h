@@ -11,6 +11,7 @@
 #include "attributes/match_cache.h"
 #include "base/types.h"
 #include "collection/segment/row_ids.h"
+#include "collection/segment/wanted_rows.h"
 #include "layout/attributes/tuple.h"
 #include "layout/collection/segment_attributes.h"
 
@@ -20,11 +21,12 @@ namespace farvec::collection {
 /// DRAM.
 class SegmentAttributes {
  public:
-  /// What the rows that met the last conditions may take of DRAM.
+  /// What the rows that met the last conditions may take of DRAM: this many bytes, or one for each
+  /// row where these are more.
   static constexpr std::size_t kMatchBytes = std::size_t{4} << 20;
 
   /// Makes those of rows without attributes.
-  SegmentAttributes() = default;
+  SegmentAttributes() : matches_(std::make_unique<attributes::MatchCache>(kMatchBytes)) {}
   /// Reads the file, and checks every tuple; does nothing where the schema has no columns. Throws
   /// Error naming the file.
   SegmentAttributes(const std::filesystem::path& path, const layout::SegmentEntry& segment,
@@ -39,6 +41,11 @@ class SegmentAttributes {
   /// Returns the rows for which the condition is true. `ids` are those of the segment's rows.
   attributes::MatchCache::Rows matching(const attributes::Condition& condition,
                                         const RowIds& ids) const;
+  /// Returns those of `matches`, which matching() returned, that are not in `out`, and all others.
+  WantedPointer wanted(const attributes::MatchCache::Rows& matches,
+                       const std::shared_ptr<const RowSet>& out, const RowIds& ids) const {
+    return wanted_->rows_of(matches, out, ids.rows());
+  }
 
   std::size_t dram_bytes() const;
 
@@ -48,8 +55,8 @@ class SegmentAttributes {
   layout::Schema schema_;
   std::unique_ptr<const layout::SegmentAttributesFile> file_;  ///< null: rows have none
   std::unique_ptr<const attributes::Columns> columns_;         ///< null: rows have none
-  std::unique_ptr<attributes::MatchCache> matches_ =
-      std::make_unique<attributes::MatchCache>(kMatchBytes);
+  std::unique_ptr<attributes::MatchCache> matches_;
+  std::unique_ptr<WantedCache> wanted_ = std::make_unique<WantedCache>();
 };
 
 }  // namespace farvec::collection

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "tests/unit/collection/collection_fixture.h"
+#include "tests/unit/collection/row_marks.h"
 
 namespace farvec::collection {
 
@@ -66,10 +67,13 @@ class Script {
     }
     Batch batch;
     for (std::size_t i = 0; i < step.ids.size(); ++i) batch.add(step.ids[i], step.rows[i]);
+    const layout::Tuples marks = marks_of(step.rows, collection.shape().schema);
+    const changes::RowBatch rows{batch.rows(), batch.ids(), marks.view()};
+    Receipt receipt;
     if (step.imports) {
-      (void)collection.import({batch.rows(), batch.ids()});
+      (void)collection.import(rows);
     } else {
-      (void)insert(collection, batch);
+      collection.insert(rows, within(kPatienceUs), receipt);
     }
   }
 

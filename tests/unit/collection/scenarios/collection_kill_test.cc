@@ -116,6 +116,10 @@ void kill_again_and_again(const layout::CollectionManifest& shape, const char* t
     ASSERT_GE(reached, acknowledged.version) << "after " << kill_count << " kills";
     ASSERT_TRUE(bring_to(reached, version, rows)) << "a part of a batch";
     ASSERT_NO_FATAL_FAILURE(expect_holds(reader.view(), rows, random)) << kill_count << " kills";
+    if (!shape.schema.empty()) {
+      expect_marks(*reader.view(), kSmallDimension * sizeof(float));
+      ASSERT_FALSE(testing::Test::HasFailure()) << kill_count << " kills";
+    }
     // Now and then it is killed, also while it opens the collection and while it follows.
     if (kill_count % 5 == 4) follower = std::make_unique<FollowingProcess>(path, tier);
     if (kill_count % 5 != 4) {
@@ -130,6 +134,12 @@ void kill_again_and_again(const layout::CollectionManifest& shape, const char* t
 
 TEST(CollectionKills, WhatWasAcknowledgedStays) {
   kill_again_and_again(small_shape(), "dram");
+}
+
+TEST(CollectionKills, RowsKeepTheirAttributes) {
+  layout::CollectionManifest shape = small_shape();
+  shape.schema = mark_schema();
+  kill_again_and_again(shape, "dram");
 }
 
 TEST(CollectionKills, WhatWasAcknowledgedStaysInSlottedPages) {

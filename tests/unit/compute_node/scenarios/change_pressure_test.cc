@@ -55,6 +55,7 @@ TEST_F(ChangePressure, CallsBeyondTheBoundAreRefusedAtOnce) {
   start();
   fill_memtables();
   auto waiting = waiting_insert(60'000);
+  ASSERT_TRUE(eventually([&] { return !stats().failure().empty(); })) << "a build has failed";
   const grpc::Status status = insert(insert_request(random_rows(0, 10)));
   expect_refused(status, "queue_full");
   EXPECT_THAT(status.error_message(), HasSubstr("as many calls under way as it takes"));

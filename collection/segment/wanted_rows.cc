@@ -1,0 +1,71 @@
+#include "collection/segment/wanted_rows.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/types.h"
+
+namespace farvec::collection {
+namespace {
+
+constexpr std::uint64_t bit(NodeId row) {
+  return std::uint64_t{1} << (row % RowSet::kWordBits);
+}
+
+/// The bits of all rows of a segment.
+std::vector<std::uint64_t> all_rows(std::uint32_t rows) {
+  std::vector<std::uint64_t> words((rows + RowSet::kWordBits - 1) / RowSet::kWordBits,
+                                   ~std::uint64_t{0});
+  if (rows % RowSet::kWordBits != 0) words.back() = bit(rows) - 1;
+  return words;
+}
+
+/// What one look at the matches fills in.
+struct Split {
+  const RowSet& out;
+  std::vector<std::uint64_t> others;
+  std::uint64_t count = 0;
+};
+
+bool take(std::uint32_t row, void* to) {
+  Split& split = *static_cast<Split*>(to);
+  if (split.out.contains(row)) return true;
+  split.others[row / RowSet::kWordBits] &= ~bit(row);
+  ++split.count;
+  return true;
+}
+
+}  // namespace
+
+WantedPointer WantedCache::kept(const attributes::MatchCache::Rows& matches,
+                                const std::shared_ptr<const RowSet>& out) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const WantedPointer& wanted) {
+    return wanted->matches == matches && wanted->out == out;
+  });
+  if (found == kept_.end()) return nullptr;
+  kept_.splice(kept_.begin(), kept_, found);
+  return kept_.front();
+}
+
+WantedPointer WantedCache::rows_of(const attributes::MatchCache::Rows& matches,
+                                   const std::shared_ptr<const RowSet>& out, std::uint32_t rows) {
+  if (WantedPointer known = kept(matches, out); known != nullptr) return known;
+  Split split{.out = *out, .others = all_rows(rows)};
+  matches->iterate(take, &split);
+  auto wanted = std::make_shared<const WantedRows>(
+      WantedRows{matches, out, split.count, RowSet::from_words(split.others)});
+  const std::lock_guard lock(mutex_);
+  kept_.push_front(wanted);
+  if (kept_.size() > kMost) kept_.pop_back();
+  return wanted;
+}
+
+std::size_t WantedCache::dram_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t bytes = 0;
+  for (const WantedPointer& wanted : kept_) bytes += wanted->others.dram_bytes();
+  return bytes;
+}
+
+}  // namespace farvec::collection

@@ -1,0 +1,42 @@
+// A WantedCache keeps, for the last few conditions, which rows of a segment searches may return.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "attributes/match_cache.h"
+#include "base/row_set.h"
+
+namespace farvec::collection {
+
+/// Says which rows of a segment meet a condition and are not out.
+struct WantedRows {
+  attributes::MatchCache::Rows matches;  ///< rows that meet the condition
+  std::shared_ptr<const RowSet> out;     ///< rows that were out
+  std::uint64_t count = 0;               ///< rows of `matches` that are not in `out`
+  RowSet others;                         ///< all other rows of the segment
+};
+using WantedPointer = std::shared_ptr<const WantedRows>;
+
+/// Belongs to one segment. Threads share it.
+class WantedCache {
+ public:
+  static constexpr std::size_t kMost = 4;
+
+  /// `rows` is how many the segment has.
+  WantedPointer rows_of(const attributes::MatchCache::Rows& matches,
+                        const std::shared_ptr<const RowSet>& out, std::uint32_t rows);
+  std::size_t dram_bytes() const;
+
+ private:
+  WantedPointer kept(const attributes::MatchCache::Rows& matches,
+                     const std::shared_ptr<const RowSet>& out);
+
+  mutable std::mutex mutex_;
+  std::list<WantedPointer> kept_;  ///< the one that was used last comes first
+};
+
+}  // namespace farvec::collection

@@ -1,0 +1,62 @@
+// Marks are attributes that follow from the vector, so that every row of a view tells whether its
+// attributes are its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "collection/segment/segment_folder.h"
+#include "collection/state/view.h"
+#include "layout/attributes/tuple.h"
+
+namespace farvec::collection {
+
+inline layout::Schema mark_schema() {
+  return layout::parse_schema("number: f64 not null, text: string");
+}
+
+inline std::vector<layout::Value> mark_of(const float* row) {
+  return {double{row[0]}, std::string(static_cast<std::size_t>(50 * (row[1] + 1)), 'm')};
+}
+
+/// One for each row; none where the schema has no columns.
+inline layout::Tuples marks_of(const std::vector<std::vector<float>>& rows,
+                               const layout::Schema& schema) {
+  layout::Tuples marks;
+  for (const std::vector<float>& row : rows) {
+    if (!schema.empty()) marks.append(schema, mark_of(row.data()));
+  }
+  return marks;
+}
+
+inline void expect_mark(std::span<const std::byte> tuple, const void* row) {
+  std::vector<std::byte> expected;
+  layout::append_tuple(mark_schema(), mark_of(static_cast<const float*>(row)), expected);
+  ASSERT_EQ(std::vector<std::byte>(tuple.begin(), tuple.end()), expected);
+}
+
+/// All live rows of the view have their marks.
+inline void expect_marks(const View& view, std::size_t row_bytes) {
+  for (const View::Fresh& fresh : view.memtables) {
+    for (NodeId row = 0; row < fresh.count; ++row) {
+      if (fresh.out->contains(row)) continue;
+      expect_mark(fresh.memtable->attributes(row), fresh.memtable->row(row));
+    }
+  }
+  std::vector<float> vector(row_bytes / sizeof(float));
+  for (const View::Bulk& bulk : view.segments) {
+    for (NodeId row = 0; row < bulk.segment->rows(); ++row) {
+      if (bulk.out->contains(row)) continue;
+      ASSERT_TRUE(
+          bulk.segment->folder()
+              .rows()
+              .read(row, std::as_writable_bytes(std::span(vector)), changes::Patience::kWithoutEnd)
+              .ok());
+      expect_mark(bulk.segment->attributes().read(row), vector.data());
+    }
+  }
+}
+
+}  // namespace farvec::collection
