@@ -22,7 +22,7 @@ namespace farvec::attributes {
 
 /// The ids of the rows of a segment, for conditions that ask for the id. Functions are called while
 /// matching() runs, on its thread.
-struct RowIds {
+struct IdLookup {
   std::function<std::optional<NodeId>(std::uint64_t id)> row_of;  ///< nothing: no row has this id
   std::function<std::uint64_t(NodeId row)> id_of;
 };
@@ -36,7 +36,7 @@ class Columns {
   std::uint32_t rows() const { return rows_; }
   /// Returns the rows for which the condition is true. Columns that are newer than these are null
   /// in every row.
-  RowBitmap matching(const Condition& condition, const RowIds& ids) const;
+  RowBitmap matching(const Condition& condition, const IdLookup& ids) const;
   /// Returns the bytes of all of it.
   std::size_t dram_bytes() const;
 

@@ -5,16 +5,15 @@
 
 namespace farvec::attributes {
 
-MatchCache::Rows MatchCache::rows_of(const Condition& condition,
+MatchCache::Rows MatchCache::rows_of(const std::string& condition,
                                      const std::function<RowBitmap()>& find) {
-  std::string text = to_string(condition);
-  if (Rows rows = kept(text)) return rows;
+  if (Rows rows = kept(condition)) return rows;
   RowBitmap found = find();
   found.runOptimize();
   found.shrinkToFit();
-  const std::size_t bytes = sizeof(Result) + text.size() + heap_bytes(found);
+  const std::size_t bytes = sizeof(Result) + condition.size() + heap_bytes(found);
   auto rows = std::make_shared<const RowBitmap>(std::move(found));
-  keep({std::move(text), rows, bytes});
+  keep({condition, rows, bytes});
   return rows;
 }
 

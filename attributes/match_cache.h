@@ -8,7 +8,6 @@
 #include <mutex>
 #include <string>
 
-#include "attributes/condition.h"
 #include "attributes/row_bitmap.h"
 
 namespace farvec::attributes {
@@ -24,9 +23,10 @@ class MatchCache {
   /// Keeps results as long as they, and the texts of their conditions, are at most `most_bytes`.
   explicit MatchCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// Returns the rows of a condition: those that are kept, or what `find` returns. `find` runs
-  /// without a lock, so that two threads may do so for one condition. What it throws goes on.
-  Rows rows_of(const Condition& condition, const std::function<RowBitmap()>& find);
+  /// Returns the rows of the condition whose text (to_string()) this is: those that are kept, or
+  /// what `find` returns. `find` runs without a lock, so that two threads may do so for one
+  /// condition. What it throws goes on.
+  Rows rows_of(const std::string& condition, const std::function<RowBitmap()>& find);
   std::size_t dram_bytes() const;
 
  private:

@@ -20,7 +20,7 @@ RowBitmap all_rows(std::uint32_t rows) {
 /// unknown. Each part of a condition is asked for one of the two, once.
 class Matching {
  public:
-  Matching(const Columns& columns, const RowIds& ids) : columns_(columns), ids_(ids) {}
+  Matching(const Columns& columns, const IdLookup& ids) : columns_(columns), ids_(ids) {}
 
   /// Where only rows that are also `within` matter, others may be missing; null: all matter.
   RowBitmap rows_where(const Condition& condition, bool value, const RowBitmap* within) const {
@@ -144,10 +144,10 @@ class Matching {
   RowBitmap all() const { return all_rows(columns_.rows_); }
 
   const Columns& columns_;
-  const RowIds& ids_;
+  const IdLookup& ids_;
 };
 
-RowBitmap Columns::matching(const Condition& condition, const RowIds& ids) const {
+RowBitmap Columns::matching(const Condition& condition, const IdLookup& ids) const {
   return Matching(*this, ids).rows_where(condition, true, nullptr);
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "attributes/condition.h"
 #include "base/check.h"
 #include "collection/search/search_legs.h"
 #include "search/core/core_loop.h"
@@ -137,7 +138,7 @@ CollectionPart::Bound* CollectionPart::bound_to(const std::shared_ptr<Segment>& 
 void CollectionPart::release(Slot& slot) {
   for (Leg& leg : slot.legs_used()) {
     leg.gone = nullptr;
-    leg.wanted_of = nullptr;
+    leg.others = nullptr;
     if (leg.segment != nullptr) --bound_.at(leg.segment->number()).users;
   }
 }
@@ -285,7 +286,8 @@ void CollectionPart::fill(const SearchRequest& request, const Slot& slot, Search
 void CollectionPart::filter(const SearchRequest& request, Slot& slot) {
   const auto* const graph = std::get_if<search::GraphChoice>(&request.parameters.choice());
   const std::uint32_t list = graph == nullptr ? 0 : graph->list;
-  for (Leg& leg : slot.legs_used()) leg.filter(*request.condition, list);
+  const std::string text = to_string(*request.condition);
+  for (Leg& leg : slot.legs_used()) leg.filter({*request.condition, text, list});
 }
 
 Status CollectionPart::search_legs(std::uint32_t number, const SearchRequest& request) {

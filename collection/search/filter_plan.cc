@@ -8,8 +8,8 @@
 namespace farvec::collection {
 namespace {
 
-/// Estimating this many takes some 0.3 ms. A walk passes most of the graph where the rows that match
-/// are far from the query, which their number does not say.
+/// Estimating this many takes some 0.3 ms. A walk passes most of the graph where the rows that
+/// match are far from the query, which their number does not say.
 constexpr std::uint64_t kAlwaysEstimated = 8192;
 
 }  // namespace

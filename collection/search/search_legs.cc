@@ -46,36 +46,35 @@ void CollectionPart::Leg::scan(const attributes::RowBitmap& matches) {
   live = wanted.size();
 }
 
-void CollectionPart::Leg::filter_segment(const attributes::Condition& condition,
-                                         std::uint32_t list_length) {
+void CollectionPart::Leg::filter_segment(const Filter& filter) {
   const SegmentAttributes& attributes = segment->attributes();
-  const auto matches = attributes.matching(condition, segment->ids());
-  const std::uint64_t few = most_scanned(*segment, *index, list_length);
+  const auto matches = attributes.matching(filter.condition, filter.text, segment->ids());
+  const std::uint64_t few = most_scanned(*segment, *index, filter.list);
   if (matches->cardinality() <= few) return scan(*matches);
-  wanted_of = attributes.wanted(matches, gone, segment->ids());
-  live = wanted_of->count;
-  out = wanted_of->others.empty() ? nullptr : &wanted_of->others;
+  const WantedPointer rows = attributes.wanted(matches, gone, segment->ids());
+  live = rows->count;
+  others = {rows, &rows->others};
+  out = others->empty() ? nullptr : others.get();
 }
 
 void CollectionPart::Leg::filter_memtable(const attributes::Condition& condition) {
-  std::vector<NodeId> others;
+  std::vector<NodeId> failing;
   for (NodeId row = 0; row < fresh->count; ++row) {
     const layout::Tuple tuple(fresh->memtable->attributes(row));
     const bool meets =
         !gone->contains(row) &&
         evaluate(condition, tuple, fresh->memtable->id(row)) == attributes::Truth::yes;
-    if (!meets) others.push_back(row);
+    if (!meets) failing.push_back(row);
   }
-  live = fresh->count - others.size();
-  unwanted = RowSet().with(others);
-  out = &unwanted;
+  live = fresh->count - failing.size();
+  others = std::make_shared<const RowSet>(RowSet().with(failing));
+  out = others.get();
 }
 
-void CollectionPart::Leg::filter(const attributes::Condition& condition,
-                                 std::uint32_t list_length) {
+void CollectionPart::Leg::filter(const Filter& filter) {
   answer = {};
   again = false;
-  segment != nullptr ? filter_segment(condition, list_length) : filter_memtable(condition);
+  segment != nullptr ? filter_segment(filter) : filter_memtable(filter.condition);
 }
 
 Status CollectionPart::Leg::ask(const search::SearchRequest& whole, search::SearchChoice choice) {

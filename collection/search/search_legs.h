@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -25,10 +27,9 @@ struct CollectionPart::Leg {
   MemtableScratch* memtable = nullptr;  ///< for searches of memtables
   std::shared_ptr<const RowSet> gone;   ///< rows that are out; the view's
   const RowSet* out = nullptr;          ///< rows that are no results; null: every row may be one
-  std::uint64_t live = 0;      ///< its rows that may be results; without any it is not searched
-  WantedPointer wanted_of;     ///< what a segment is searched for with a condition
-  RowSet unwanted;             ///< `out`, where a memtable is searched with a condition
-  std::vector<NodeId> wanted;  ///< the rows that meet the condition, where few do
+  std::uint64_t live = 0;  ///< its rows that may be results; without any it is not searched
+  std::shared_ptr<const RowSet> others;  ///< holds `out` of a search with a condition
+  std::vector<NodeId> wanted;            ///< the rows that meet the condition, where few do
   search::CorePart* part = nullptr;
   const search::SearchIndex* index = nullptr;  ///< for a segment
   std::uint32_t slot = 0;
@@ -43,9 +44,15 @@ struct CollectionPart::Leg {
   bool again = false;         ///< whether it runs in the next round
 
   std::uint32_t list() const { return request.parameters.graph().list; }
-  /// Leaves only the rows that meet the condition. Where so few do that a search with `list` would
-  /// mostly pass others, they are compared one by one.
-  void filter(const attributes::Condition& condition, std::uint32_t list);
+  /// A Filter is one search's condition, its text, and the list of the search.
+  struct Filter {
+    const attributes::Condition& condition;
+    const std::string& text;
+    std::uint32_t list = 0;
+  };
+  /// Leaves only the rows that meet the condition. Where so few do that a search with the list
+  /// would mostly pass others, they are compared one by one.
+  void filter(const Filter& filter);
   /// Asks the leg for as many results as the whole search wants, or for all rows if these are
   /// fewer. The choice's list is raised to that number.
   Status ask(const search::SearchRequest& whole, search::SearchChoice choice);
@@ -63,7 +70,7 @@ struct CollectionPart::Leg {
   void search_memtable();
 
  private:
-  void filter_segment(const attributes::Condition& condition, std::uint32_t list_length);
+  void filter_segment(const Filter& filter);
   void filter_memtable(const attributes::Condition& condition);
   void scan(const attributes::RowBitmap& matches);
 };

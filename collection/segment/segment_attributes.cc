@@ -18,8 +18,9 @@ SegmentAttributes::SegmentAttributes(const std::filesystem::path& path,
 }
 
 attributes::MatchCache::Rows SegmentAttributes::matching(const attributes::Condition& condition,
+                                                         const std::string& text,
                                                          const RowIds& ids) const {
-  return matches_->rows_of(condition, [&] { return find(condition, ids); });
+  return matches_->rows_of(text, [&] { return find(condition, ids); });
 }
 
 attributes::RowBitmap SegmentAttributes::find(const attributes::Condition& condition,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "attributes/columns.h"
@@ -38,9 +39,10 @@ class SegmentAttributes {
   /// file.
   layout::Tuples read_all() const;
 
-  /// Returns the rows for which the condition is true. `ids` are those of the segment's rows.
+  /// Returns the rows for which the condition, whose text is `text`, is true. `ids` are those of
+  /// the segment's rows.
   attributes::MatchCache::Rows matching(const attributes::Condition& condition,
-                                        const RowIds& ids) const;
+                                        const std::string& text, const RowIds& ids) const;
   /// Returns those of `matches`, which matching() returned, that are not in `out`, and all others.
   WantedPointer wanted(const attributes::MatchCache::Rows& matches,
                        const std::shared_ptr<const RowSet>& out, const RowIds& ids) const {

@@ -12,7 +12,7 @@ using layout::Value;
 using Texts = std::vector<std::string>;
 
 /// A row's id is its number.
-RowIds plain_ids(const Columns& columns) {
+IdLookup plain_ids(const Columns& columns) {
   return {[&columns](std::uint64_t id) -> std::optional<NodeId> {
             if (id >= columns.rows()) return std::nullopt;
             return static_cast<NodeId>(id);
@@ -76,15 +76,15 @@ TEST(Columns, AskForFewIdsOnly) {
   const Columns columns(layout::Schema(), tuples.view());
   int found = 0;
   int read = 0;
-  const RowIds ids{[&](std::uint64_t id) -> std::optional<NodeId> {
-                     ++found;
-                     if (id % 2 == 1 || id >= 2000) return std::nullopt;
-                     return static_cast<NodeId>(id / 2);
-                   },
-                   [&](NodeId row) {
-                     ++read;
-                     return std::uint64_t{2} * row;
-                   }};
+  const IdLookup ids{[&](std::uint64_t id) -> std::optional<NodeId> {
+                       ++found;
+                       if (id % 2 == 1 || id >= 2000) return std::nullopt;
+                       return static_cast<NodeId>(id / 2);
+                     },
+                     [&](NodeId row) {
+                       ++read;
+                       return std::uint64_t{2} * row;
+                     }};
   const auto count_of = [&](const char* text) {
     found = read = 0;
     return columns.matching(*parse_condition(text, {}), ids).cardinality();

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "attributes/condition.h"
+
 namespace farvec::attributes {
 namespace {
 
@@ -15,7 +17,7 @@ struct Counted {
   explicit Counted(std::size_t bytes) : cache(bytes) {}
 
   MatchCache::Rows rows_of(const std::string& text, std::uint32_t step = 7) {
-    return cache.rows_of(*parse_condition(text, layout::parse_schema("i: i64")), [&] {
+    return cache.rows_of(to_string(*parse_condition(text, layout::parse_schema("i: i64"))), [&] {
       ++looked;
       RowBitmap rows;
       for (std::uint32_t row = 0; row < 7000; row += step) rows.add(row);
@@ -72,10 +74,11 @@ TEST(MatchCache, HasAtMostItsBytes) {
 TEST(MatchCache, KeepsNothingOfAFailure) {
   MatchCache cache(1000);
   const auto condition = parse_condition("true", {});
-  EXPECT_THROW(cache.rows_of(*condition, []() -> RowBitmap { throw std::runtime_error("no"); }),
-               std::runtime_error);
+  EXPECT_THROW(
+      cache.rows_of(to_string(*condition), []() -> RowBitmap { throw std::runtime_error("no"); }),
+      std::runtime_error);
   EXPECT_EQ(cache.dram_bytes(), 0u);
-  EXPECT_EQ(cache.rows_of(*condition, [] { return RowBitmap(); })->cardinality(), 0u);
+  EXPECT_EQ(cache.rows_of(to_string(*condition), [] { return RowBitmap(); })->cardinality(), 0u);
 }
 
 TEST(MatchCache, IsForSeveralThreads) {
@@ -86,7 +89,7 @@ TEST(MatchCache, IsForSeveralThreads) {
       for (std::uint32_t i = 0; i < 500; ++i) {
         const std::uint32_t wanted = i % 20;
         const auto condition = parse_condition("id = " + std::to_string(wanted), {});
-        const auto rows = cache.rows_of(*condition, [&] {
+        const auto rows = cache.rows_of(to_string(*condition), [&] {
           RowBitmap found;
           found.add(wanted);
           return found;

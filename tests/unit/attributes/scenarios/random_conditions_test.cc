@@ -13,7 +13,7 @@
 namespace farvec::attributes {
 namespace {
 
-RowIds ids_of(const std::vector<PlainRow>& rows) {
+IdLookup ids_of(const std::vector<PlainRow>& rows) {
   return {[&rows](std::uint64_t id) -> std::optional<NodeId> {
             if (id % 10 != 0 || id == 0 || id / 10 > rows.size()) return std::nullopt;
             return static_cast<NodeId>(id / 10 - 1);
