@@ -1,6 +1,16 @@
 #include "changes/batches.h"
 
 namespace farvec::changes {
+namespace {
+
+void append(const FoundRows& some, FoundRows& all) {
+  all.version = some.version;
+  all.found.insert(all.found.end(), some.found.begin(), some.found.end());
+  all.rows.insert(all.rows.end(), some.rows.begin(), some.rows.end());
+  all.attributes.append(some.attributes.view());
+}
+
+}  // namespace
 
 void insert_all(Changing& index, const RowBatch& rows, const Batches& batches, Receipt& receipt) {
   in_batches(rows.ids.size(), index.row_shape().batch_rows, batches,
@@ -22,11 +32,10 @@ FoundRows get_all(const Changing& index, std::span<const std::uint64_t> ids,
   FoundRows all;
   in_batches(ids.size(), index.row_shape().batch_gets, batches,
              [&](std::size_t first, std::size_t count, const Patience& patience) {
-               const FoundRows some = index.get(ids.subspan(first, count), patience);
-               all.version = some.version;
-               all.found.insert(all.found.end(), some.found.begin(), some.found.end());
-               all.rows.insert(all.rows.end(), some.rows.begin(), some.rows.end());
-               all.attributes.append(some.attributes.view());
+               while (all.found.size() < first + count) {
+                 const std::size_t next = all.found.size();
+                 append(index.get(ids.subspan(next, first + count - next), patience), all);
+               }
              });
   return all;
 }

@@ -42,8 +42,8 @@ void in_batches(std::size_t count, std::size_t most, const Batches& batches, con
 void insert_all(Changing& index, const RowBatch& rows, const Batches& batches, Receipt& receipt);
 void erase_all(Changing& index, std::span<const std::uint64_t> ids, const Batches& batches,
                Receipt& receipt);
-/// Gets rows by their ids. The rows of one batch are of one moment; the version is the last
-/// batch's.
+/// Gets rows by their ids, call after call. The rows of one call are of one moment; the version is
+/// the last one's.
 FoundRows get_all(const Changing& index, std::span<const std::uint64_t> ids,
                   const Batches& batches);
 

@@ -70,7 +70,9 @@ class Changing {
   /// Removes the rows with these ids. Ids that are not there are counted.
   virtual void erase(std::span<const std::uint64_t> ids, const Patience& patience,
                      Receipt& receipt) = 0;
-  /// Returns rows of one moment, in the order of the ids.
+  /// Returns rows of one moment, in the order of the ids. Where their attributes are large, it
+  /// returns the first rows alone: `found` is as long as the ids that it has looked up, at least
+  /// one. get_all() asks for the rest.
   virtual FoundRows get(std::span<const std::uint64_t> ids, const Patience& patience) const = 0;
 
   /// Brings what is fresh to where it stays. Returns false when `give_up` ended the wait; the work

@@ -29,7 +29,7 @@ struct Receipt {
 /// Holds rows that were asked for by their ids.
 struct FoundRows {
   std::uint64_t version = 0;         ///< number of the last change that is in them
-  std::vector<bool> found = {};      ///< for every id that was asked for
+  std::vector<bool> found = {};      ///< for every id that was looked up
   std::vector<std::byte> rows = {};  ///< those that were found, packed, in stored form
   /// The attributes of those that were found; none where the index has no schema.
   layout::Tuples attributes = {};

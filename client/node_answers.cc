@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <iterator>
 
+#include "base/error.h"
+#include "layout/attributes/schema.h"
 #include "layout/cluster/cluster_layout.h"
 #include "layout/graph/graph_layout.h"
 
@@ -53,6 +55,15 @@ std::string first_of(std::initializer_list<std::string> faults) {
   return {};
 }
 
+std::string schema_fault(const std::string& text) {
+  try {
+    (void)layout::parse_schema(text);
+    return {};
+  } catch (const Error& error) {
+    return fmt::format("it says a schema that is none: {}", error.what());
+  }
+}
+
 /// Checks the types and the dimension in an answer of either service.
 template <typename Answer>
 std::string shape_fault(const Answer& answer) {
@@ -89,6 +100,32 @@ std::string result_fault(const v1::QueryResult& result, std::size_t k) {
   return fmt::format("it sent a coverage of {}, where 0 to 1 can be", result.coverage());
 }
 
+/// Checks the attributes of `there` rows.
+std::string attributes_fault(const wire::GetResponse& rows, const layout::Schema& schema,
+                             std::size_t there) {
+  const layout::TupleView tuples = attributes_in(rows);
+  const std::size_t wanted = schema.empty() ? 0 : there;
+  if (tuples.count() != wanted) {
+    return fmt::format("the attributes of {} rows came, where {} can be", tuples.count(), wanted);
+  }
+  try {
+    layout::check_tuples(tuples, schema, "it sent attributes that are damaged");
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+/// Checks how many rows came, where `there` of them were found.
+std::string rows_fault(const wire::GetResponse& rows, const AskedRows& asked, std::size_t there) {
+  const auto came = static_cast<std::size_t>(rows.found_size());
+  const bool some = came > 0 && came < asked.ids && !asked.schema.empty();
+  const std::size_t bytes = there * asked.shape.dimension * element_bytes(asked.shape.type);
+  if ((some || came == asked.ids) && rows.rows().size() == bytes) return {};
+  return fmt::format("{} bytes of rows came for {} of {} ids, where {} were asked for",
+                     rows.rows().size(), there, came, asked.ids);
+}
+
 }  // namespace
 
 bool changes_rows(std::string_view layout) {
@@ -107,7 +144,7 @@ std::string fault_of(const v1::DescribeResponse& node) {
     const std::string fault = range_fault("count", node.count(), kInvalidNode);
     if (!fault.empty()) return fault;
   }
-  return limits_fault(node);
+  return first_of({limits_fault(node), schema_fault(node.schema())});
 }
 
 std::string fault_of(const v1::SearchResponse& response, const AskedQueries& asked) {
@@ -125,26 +162,26 @@ std::string fault_of(const v1::SearchResponse& response, const AskedQueries& ask
 
 std::string fault_of(const wire::StatsResponse& state) {
   return first_of({shape_fault(state), range_fault("max_rows", state.max_rows(), ~0u),
-                   range_fault("max_ids", state.max_ids(), ~0u)});
+                   range_fault("max_ids", state.max_ids(), ~0u), schema_fault(state.schema())});
 }
 
-std::string fault_of(const wire::GetResponse& rows, const layout::StoredShape& shape,
-                     std::size_t ids) {
-  const auto& found = rows.found();
-  const auto came = static_cast<std::size_t>(found.size());
-  const auto there = static_cast<std::size_t>(std::ranges::count(found, true));
-  const std::size_t bytes = there * shape.dimension * element_bytes(shape.type);
-  if (came != ids || rows.rows().size() != bytes) {
-    return fmt::format("{} bytes of rows came for {} of {} ids, where {} were asked for",
-                       rows.rows().size(), there, came, ids);
-  }
+std::string fault_of(const wire::GetResponse& rows, const AskedRows& asked) {
+  const layout::StoredShape& shape = asked.shape;
+  const auto there = static_cast<std::size_t>(std::ranges::count(rows.found(), true));
+  if (std::string fault = rows_fault(rows, asked, there); !fault.empty()) return fault;
   if (is_type(rows.type()) && element_type(rows.type()) == shape.type &&
       rows.dimension() == shape.dimension) {
-    return {};
+    return attributes_fault(rows, asked.schema, there);
   }
   return fmt::format("it sent rows of type {} with {} dimensions, where it said type {} with {}",
                      static_cast<int>(rows.type()), rows.dimension(),
                      static_cast<int>(shape.type) + kFirst, shape.dimension);
+}
+
+layout::TupleView attributes_in(const wire::GetResponse& rows) {
+  const auto& ends = rows.attribute_ends();
+  return {.ends = {ends.data(), static_cast<std::size_t>(ends.size())},
+          .bytes = std::as_bytes(std::span(rows.attributes()))};
 }
 
 std::string fault_of(const wire::InsertResponse& receipt, std::size_t rows) {

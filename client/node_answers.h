@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/types.h"
+#include "layout/attributes/tuple.h"
 #include "layout/collection/change_record.h"
 #include "rpc/collection.pb.h"
 #include "rpc/compute_node.pb.h"
@@ -17,6 +18,12 @@ namespace farvec::client {
 struct AskedQueries {
   std::size_t queries = 0;
   std::size_t k = 0;
+};
+
+struct AskedRows {
+  layout::StoredShape shape;  ///< the shape of stored rows
+  std::size_t ids = 0;
+  layout::Schema schema = {};
 };
 
 /// Returns whether an index of this layout changes: its rows have users' ids of 64 bits.
@@ -31,9 +38,11 @@ std::string fault_of(const compute_node::v1::DescribeResponse& node);
 /// went well. It is no fault when a query did not.
 std::string fault_of(const compute_node::v1::SearchResponse& response, const AskedQueries& asked);
 std::string fault_of(const collection::v1::StatsResponse& state);
-/// Checks rows that were asked for by `ids` ids. `shape` is the shape of stored rows.
-std::string fault_of(const collection::v1::GetResponse& rows, const layout::StoredShape& shape,
-                     std::size_t ids);
+/// Checks rows that were asked for, and their attributes. Rows with attributes may be the first of
+/// those that were asked for.
+std::string fault_of(const collection::v1::GetResponse& rows, const AskedRows& asked);
+/// Returns the attributes of the rows that were found. They are borrowed, and may not be sound.
+layout::TupleView attributes_in(const collection::v1::GetResponse& rows);
 /// Check the answer to a call that had this many rows, or ids.
 std::string fault_of(const collection::v1::InsertResponse& receipt, std::size_t rows);
 std::string fault_of(const collection::v1::DeleteResponse& receipt, std::size_t ids);

@@ -38,6 +38,14 @@ Request request_of(std::span<const std::uint64_t> ids) {
   return request;
 }
 
+void add_attributes(const layout::TupleView& rows, wire::InsertRequest& request) {
+  for (std::size_t i = 0; i < rows.count(); ++i) {
+    const std::span<const std::byte> tuple = rows.row(i);
+    request.mutable_attributes()->append(reinterpret_cast<const char*>(tuple.data()), tuple.size());
+    request.add_attribute_ends(request.attributes().size());
+  }
+}
+
 /// Returns what a node says of its collection, with the names that farvec uses for a local one.
 nlohmann::ordered_json state_json(const wire::StatsResponse& state) {
   nlohmann::ordered_json json{{"version", state.version()},
@@ -62,6 +70,9 @@ nlohmann::ordered_json state_json(const wire::StatsResponse& state) {
                      {"written", pages.written()},
                      {"vacuuming", pages.vacuuming()},
                      {"vacuumed", pages.vacuumed()}};
+  }
+  if (!state.schema().empty()) {
+    json["schema"] = layout::schema_to_json(layout::parse_schema(state.schema()));
   }
   if (!state.failure().empty()) json["failure"] = state.failure();
   if (state.merge_segments() > 0) {
@@ -175,6 +186,7 @@ RemoteCollection::RemoteCollection(NodeAccess access, Attempts attempts,
             .stored_type = element_type(served.stored_type()),
             .dimension = served.dimension(),
             .metric = metric,
+            .schema = layout::parse_schema(served.schema()),
             .batch_rows = served.max_rows(),
             .batch_ids = served.max_ids(),
             .batch_gets = served.max_rows()};
@@ -216,16 +228,32 @@ Attempts RemoteCollection::attempts_within(const changes::Patience& patience) co
 
 void RemoteCollection::insert(const changes::RowBatch& batch, const changes::Patience& patience,
                               changes::Receipt& receipt) {
-  const VectorView& rows = batch.rows;
-  auto request = request_of<wire::InsertRequest>(batch.ids);
+  const std::size_t row_bytes = shape_.dimension * element_bytes(shape_.stored_type);
+  std::size_t next = 0;
+  do {
+    const changes::RowBatch rest = batch.part(next, batch.rows.count - next);
+    const std::size_t whole = rest.attributes.count() == 0
+                                  ? rest.rows.count
+                                  : layout::changes_per_record(row_bytes, rest.attributes);
+    const std::size_t count = std::min(rest.rows.count, whole);
+    insert_part(rest.part(0, count), attempts_within(patience), receipt);
+    next += count;
+  } while (next < batch.rows.count);
+}
+
+void RemoteCollection::insert_part(const changes::RowBatch& part, const Attempts& attempts,
+                                   changes::Receipt& receipt) {
+  const VectorView& rows = part.rows;
+  auto request = request_of<wire::InsertRequest>(part.ids);
   request.set_type(to_wire(rows.type));
   request.set_dimension(rows.dimension);
   const std::size_t row_bytes = rows.dimension * element_bytes(rows.type);
   for (std::size_t i = 0; i < rows.count; ++i) {
     request.mutable_rows()->append(reinterpret_cast<const char*>(rows.row(i)), row_bytes);
   }
+  add_attributes(part.attributes, request);
   wire::InsertResponse response;
-  ask(&Stub::PrepareAsyncInsert, request, attempts_within(patience), response);
+  ask(&Stub::PrepareAsyncInsert, request, attempts, response);
   require_sound(fault_of(response, rows.count));
   receipt +=
       {.version = response.version(), .done = response.done(), .replaced = response.replaced()};
@@ -246,12 +274,14 @@ changes::FoundRows RemoteCollection::get(std::span<const std::uint64_t> ids,
   wire::GetResponse response;
   ask(&Stub::PrepareAsyncGet, request_of<wire::GetRequest>(ids), attempts_within(patience),
       response);
-  require_sound(fault_of(response, {shape_.stored_type, shape_.dimension}, ids.size()));
+  require_sound(
+      fault_of(response, {{shape_.stored_type, shape_.dimension}, ids.size(), shape_.schema}));
   const auto& found = response.found();
   const auto* const bytes = reinterpret_cast<const std::byte*>(response.rows().data());
   return {.version = response.version(),
           .found = {found.begin(), found.end()},
-          .rows = {bytes, bytes + response.rows().size()}};
+          .rows = {bytes, bytes + response.rows().size()},
+          .attributes = layout::Tuples::copy_of(attributes_in(response))};
 }
 
 bool RemoteCollection::flush(const Interruption& give_up) {

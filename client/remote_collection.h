@@ -47,7 +47,7 @@ class RemoteCollection final : public changes::Changing {
   /// have an id. The node checks each batch again.
   void check(const changes::RowBatch& batch) const override;
   /// Inserts one batch. It is in as a whole or not at all, also where the call failed at its
-  /// deadline.
+  /// deadline. Where attributes make a batch too large for one call, it is inserted in several.
   void insert(const changes::RowBatch& batch, const changes::Patience& patience,
               changes::Receipt& receipt) override;
   void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
@@ -77,6 +77,9 @@ class RemoteCollection final : public changes::Changing {
                   Response& response) const;
   void require_ok(const grpc::Status& status) const;
   void require_sound(const std::string& fault) const;
+
+  void insert_part(const changes::RowBatch& part, const Attempts& attempts,
+                   changes::Receipt& receipt);
 
   const NodeAccess access_;
   const Attempts attempts_;

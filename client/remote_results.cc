@@ -18,6 +18,7 @@ search::QueryCounts counts_of(const v1::QueryCounts& counts) {
           .distances = counts.distances(),
           .bytes = counts.bytes(),
           .lost = counts.lost(),
+          .matches = counts.matches(),
           .pool_misses = counts.pool_misses(),
           .rerank_reads = counts.rerank_reads(),
           .clusters = counts.clusters(),

@@ -250,13 +250,20 @@ void bind_class(nb::module_& module) {
           [](const IndexHandle& index, const AnyArray& queries, std::optional<std::int64_t> k,
              std::optional<std::int64_t> list, std::int64_t width,
              std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool partial,
-             double deadline) {
+             const std::optional<std::string>& filter, double deadline) {
             return run_search(*index.get(), queries,
-                              {k, list, width, probe, prune_ratio, partial, deadline});
+                              {.k = k,
+                               .list = list,
+                               .width = width,
+                               .probe = probe,
+                               .prune_ratio = prune_ratio,
+                               .partial = partial,
+                               .deadline = deadline,
+                               .filter = filter.value_or("")});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
           "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "partial"_a = false,
-          "deadline"_a = 10.0, kSearchDoc)
+          "filter"_a = nb::none(), "deadline"_a = 10.0, kSearchDoc)
       .def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {

@@ -87,11 +87,11 @@ Answer OpenCollection::search(const VectorView& queries, const Call& call) {
     rows = packed_view(stored.data(), queries.count, queries.dimension, shape.stored_type);
   }
   attributes::ConditionPointer condition;
-  if (!call.filter.empty()) {
+  if (!call.asked.filter.empty()) {
     condition = parsed(
         "filter",
         [&](const std::string& text) { return attributes::parse_condition(text, shape.schema); },
-        call.filter);
+        call.asked.filter);
   }
   return pooled_search(pool_, 1, rows, {parameters, call, true, condition.get()});
 }

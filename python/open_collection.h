@@ -34,6 +34,7 @@ class OpenCollection final : public Changing {
   ElementType type() const override { return collection_.shape().source_type; }
   std::uint32_t dimension() const override { return collection_.shape().dimension; }
   Metric metric() const override { return collection_.shape().metric; }
+  bool takes_filters() const override { return true; }
   std::string place() const override { return folder_; }
   std::optional<std::uint64_t> count() const override { return live(); }
   search::SearchBounds bounds() const override;

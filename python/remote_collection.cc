@@ -10,7 +10,6 @@ RemoteCollection::RemoteCollection(const client::NodeAccess& node, std::uint32_t
       changes_(node, attempts_, searches_.metric()) {}
 
 Answer RemoteCollection::search(const VectorView& queries, const Call& call) {
-  if (!call.filter.empty()) throw_invalid("filter: compute nodes take no conditions yet");
   return searches_.search(queries, call);
 }
 

@@ -19,6 +19,7 @@ class RemoteCollection final : public Changing {
   ElementType type() const override { return changes_.row_shape().type; }
   std::uint32_t dimension() const override { return changes_.row_shape().dimension; }
   Metric metric() const override { return searches_.metric(); }
+  bool takes_filters() const override { return true; }
   std::string place() const override { return searches_.place(); }
   search::SearchBounds bounds() const override { return searches_.bounds(); }
   Answer search(const VectorView& queries, const Call& call) override;

@@ -19,6 +19,7 @@ class RemoteIndex final : public Searcher {
   ElementType type() const override;
   std::uint32_t dimension() const override { return served_.dimension(); }
   Metric metric() const override;
+  bool takes_filters() const override { return true; }
   std::string place() const override { return "grpc://" + node_.address; }
   search::SearchBounds bounds() const override { return client::limits_of(served_); }
   Answer search(const VectorView& queries, const Call& call) override;

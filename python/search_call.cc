@@ -35,6 +35,7 @@ search::AskedSearch asked_search(const SearchArguments& given, const search::Sea
                                        : std::min(kUsualProbe, std::max(most.clusters, 1u));
   if (given.prune_ratio) asked.probing.prune_ratio = *given.prune_ratio;
   asked.partial = given.partial;
+  asked.filter = given.filter;
   return asked;
 }
 
@@ -75,8 +76,10 @@ double checked_deadline(double seconds) {
 
 Result run_search(Searcher& searcher, const AnyArray& array, const SearchArguments& arguments) {
   Call call{.asked = asked_search(arguments, searcher.bounds()),
-            .deadline_seconds = checked_deadline(arguments.deadline),
-            .filter = arguments.filter};
+            .deadline_seconds = checked_deadline(arguments.deadline)};
+  if (!arguments.filter.empty() && !searcher.takes_filters()) {
+    throw_invalid("filter: rows have attributes in a collection alone");
+  }
   const Rows queries(array, "queries", {.type = searcher.type(), .round_doubles = false});
   check_queries(searcher, queries);
   Answer answer;

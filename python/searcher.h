@@ -23,9 +23,6 @@ inline constexpr search::SearchNames kArgumentNames{
 struct Call {
   search::AskedSearch asked;
   double deadline_seconds = 10;  ///< for each query, and for the wait for a core
-  /// The text of a condition that results meet; empty: there is none. What has no attributes
-  /// refuses it.
-  std::string filter = {};
   Interruption interrupted = {};
 };
 
@@ -48,6 +45,8 @@ class Searcher {
   virtual bool takes(ElementType given) const { return given == type(); }
   virtual std::uint32_t dimension() const = 0;
   virtual Metric metric() const = 0;
+  /// Returns whether a search may have a filter. What it names is checked later.
+  virtual bool takes_filters() const { return false; }
   /// Returns a path, or a node's address.
   virtual std::string place() const = 0;
   /// Returns the number of vectors that are searched; none where a node would have to be asked.

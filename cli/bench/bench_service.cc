@@ -54,6 +54,8 @@ void add_search_options(Command& command, search::AskedSearch& parameters) {
       .add_option("--probe", parameters.probing.clusters,
                   "Cluster indexes only: most clusters to search")
       .show_default();
+  command.add_option("--filter", parameters.filter,
+                     "Collections only: condition that results meet");
 }
 
 void add_load_options(Command& command, ServiceArguments& a) {

@@ -82,6 +82,7 @@ Json index_facts(const compute_v1::DescribeResponse& node) {
              {"compute_dram_bytes", node.compute_dram_bytes()},
              {"memory_budget", node.memory_budget()},
              {"page_search", node.page_search()}};
+  if (!node.schema().empty()) facts["schema"] = node.schema();
   if (node.has_freshness_ms()) facts["freshness_ms"] = node.freshness_ms();
   if (!node.follow_failure().empty()) facts["follow_failure"] = node.follow_failure();
   return facts;

@@ -70,6 +70,7 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
                                  {"qps", qps},
                                  {"coverage", report.coverage},
                                  {"incomplete", report.incomplete}};
+    if (!arguments.parameters.filter.empty()) facts["filter"] = arguments.parameters.filter;
     if (report.recall >= 0) facts["recall"] = report.recall;
     if (!arguments.out.empty()) facts["out"] = arguments.out;
     fmt::print("{}\n", measure::json_text(facts));
@@ -223,6 +224,9 @@ void register_search_command(Command& tool) {
           "Cluster indexes only: leave out a cluster whose centroid is more than this many\n"
           "times as far away as the nearest one [keep all]")
       .range(1.0, 1e6);
+  command.add_option("--filter", a.parameters.filter,
+                     "With --connect to a collection: condition that results meet, as for\n"
+                     "`farvec collection search`");
   command.add_option("--out", a.out, "Result file, .ibin like ground truth");
   command.add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
   command.add_option("--probe-counts", a.probe_counts,

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "base/finite.h"
+#include "base/status_error.h"
+#include "changes/row_batch.h"
+#include "layout/collection/change_record.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -50,6 +53,21 @@ std::string find_repeated(std::span<const std::uint64_t> ids) {
                      std::next(again)->second, again->first, again->second);
 }
 
+std::string check_attributes(const changes::RowBatch& batch, const changes::RowShape& shape) {
+  try {
+    changes::check_shape(batch, shape.schema);
+  } catch (const StatusError& error) {
+    return fmt::format("attributes: {}", error.what());
+  }
+  const std::size_t row_bytes = shape.dimension * element_bytes(shape.stored_type);
+  const std::size_t whole = layout::changes_per_record(row_bytes, batch.attributes);
+  if (batch.attributes.count() <= whole) return {};
+  return fmt::format(
+      "attributes: {} bytes came with {} rows, and one call takes the first {} of them: make "
+      "several calls",
+      batch.attributes.bytes.size(), batch.rows.count, whole);
+}
+
 }  // namespace
 
 std::string check_ids(std::span<const std::uint64_t> ids, std::size_t most) {
@@ -63,7 +81,8 @@ std::string check_insert(const wire::InsertRequest& request, const changes::RowS
   std::string wrong = check_ids(ids_of(request), most_rows);
   if (wrong.empty()) wrong = check_shape(request, shape);
   if (!wrong.empty()) return wrong;
-  const VectorView rows = rows_of(request, shape);
+  const changes::RowBatch batch = batch_of(request, shape);
+  const VectorView& rows = batch.rows;
   for (std::size_t i = 0; i < rows.count; ++i) {
     const RowFault fault =
         fault_of_row(rows.row(i), rows.type, rows.dimension, shape.metric.value());
@@ -71,12 +90,17 @@ std::string check_insert(const wire::InsertRequest& request, const changes::RowS
     return fmt::format("rows[{}]: a vector came (id {}) that {}; others are allowed", i,
                        request.ids(static_cast<int>(i)), to_string(fault));
   }
-  return find_repeated(ids_of(request));
+  wrong = find_repeated(ids_of(request));
+  return wrong.empty() ? check_attributes(batch, shape) : wrong;
 }
 
-VectorView rows_of(const wire::InsertRequest& request, const changes::RowShape& shape) {
-  return packed_view(request.rows().data(), static_cast<std::size_t>(request.ids_size()),
-                     shape.dimension, shape.type);
+changes::RowBatch batch_of(const wire::InsertRequest& request, const changes::RowShape& shape) {
+  const auto& ends = request.attribute_ends();
+  return {.rows = packed_view(request.rows().data(), static_cast<std::size_t>(request.ids_size()),
+                              shape.dimension, shape.type),
+          .ids = ids_of(request),
+          .attributes = {.ends = {ends.data(), static_cast<std::size_t>(ends.size())},
+                         .bytes = std::as_bytes(std::span(request.attributes()))}};
 }
 
 wire::ElementType to_wire(ElementType type) {

@@ -13,16 +13,17 @@
 namespace farvec::compute_node {
 
 /// Returns what is wrong with a request, naming the field or the row, what came and what is
-/// allowed; empty: nothing is. Refuses rows that cannot be compared (see fault_of_row()), and ids
-/// that come twice.
+/// allowed; empty: nothing is. Refuses rows that cannot be compared (see fault_of_row()), ids that
+/// come twice, attributes that do not fit the schema, and more of them than one call takes whole.
 std::string check_insert(const collection::v1::InsertRequest& request,
                          const changes::RowShape& shape, std::size_t most_rows);
 /// Returns what is wrong with the ids of a request; empty: nothing is. A Delete or a Get needs no
 /// other check.
 std::string check_ids(std::span<const std::uint64_t> ids, std::size_t most);
 
-/// Returns the rows of a checked request, which they borrow.
-VectorView rows_of(const collection::v1::InsertRequest& request, const changes::RowShape& shape);
+/// Returns what a checked request inserts. It borrows all of the request.
+changes::RowBatch batch_of(const collection::v1::InsertRequest& request,
+                           const changes::RowShape& shape);
 template <typename Request>
 std::span<const std::uint64_t> ids_of(const Request& request) {
   return {request.ids().data(), static_cast<std::size_t>(request.ids_size())};

@@ -87,6 +87,10 @@ void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
 void tell_rows(const changes::FoundRows& found, wire::GetResponse& out) {
   out.mutable_found()->Add(found.found.begin(), found.found.end());
   out.mutable_rows()->assign(reinterpret_cast<const char*>(found.rows.data()), found.rows.size());
+  const layout::Tuples& tuples = found.attributes;
+  out.mutable_attributes()->assign(reinterpret_cast<const char*>(tuples.bytes.data()),
+                                   tuples.bytes.size());
+  out.mutable_attribute_ends()->Add(tuples.ends.begin(), tuples.ends.end());
   out.set_version(found.version);
 }
 
@@ -185,8 +189,8 @@ grpc::ServerUnaryReactor* CollectionService::Insert(grpc::CallbackServerContext*
                if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
                return outcome_of_change(
                    [&](Receipt& receipt) {
-                     changes.index().insert({rows_of(*request, shape), ids_of(*request)},
-                                            {.until = change_by(call)}, receipt);
+                     changes.index().insert(batch_of(*request, shape), {.until = change_by(call)},
+                                            receipt);
                    },
                    [&](const Receipt& receipt) {
                      add(counters_.inserted, receipt.done);

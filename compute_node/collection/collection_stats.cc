@@ -13,6 +13,7 @@ void tell_shape(ServedChanges& changes, wire::StatsResponse& out) {
   out.set_stored_type(to_wire(shape.stored_type));
   out.set_dimension(shape.dimension);
   out.set_max_rows(static_cast<std::uint32_t>(changes.most_rows()));
+  out.set_schema(layout::to_string(shape.schema));
   out.set_max_ids(static_cast<std::uint32_t>(changes.most_ids()));
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "attributes/condition.h"
+#include "base/error.h"
 #include "base/finite.h"
 #include "distance/distance.h"
 
@@ -126,6 +128,24 @@ std::string check_form(const v1::SearchRequest& request, const ServedIndex& inde
   return out_of_range("queries", queries, 1, limits.max_queries);
 }
 
+/// Sets `result`, or returns what is wrong.
+std::string read_filter(const std::string& filter, const ServedIndex& index,
+                        attributes::ConditionPointer& result) {
+  if (filter.empty()) return {};
+  if (!index.schema) {
+    return fmt::format(
+        "filter: '{:.60}' came, none is allowed: only collections take filters, and "
+        "the node serves a {} index",
+        filter, index.layout);
+  }
+  try {
+    result = attributes::parse_condition(filter, *index.schema);
+    return {};
+  } catch (const Error& error) {
+    return fmt::format("filter: {}", error.what());
+  }
+}
+
 WorkUnits query_work(const search::SearchChoice& choice, const ServedIndex& index) {
   const std::uint32_t size = search::size_of(choice);
   const bool clusters = std::holds_alternative<search::ProbeChoice>(choice);
@@ -154,6 +174,9 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
   result.wrong = check_form(request, index, limits);
   if (result.wrong.empty()) {
     result.wrong = read_parameters(request, index, limits, shape.parameters);
+  }
+  if (result.wrong.empty()) {
+    result.wrong = read_filter(request.filter(), index, shape.condition);
   }
   for (int i = 0; result.wrong.empty() && i < request.queries_size(); ++i) {
     result.wrong = check_query(request, i, index);

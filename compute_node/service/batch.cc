@@ -6,6 +6,7 @@ Batch::Batch(const BatchShape& shape)
     : lines_per_query_(round_up(shape.query_bytes, kCacheLineBytes) / kCacheLineBytes),
       queries_(lines_per_query_ * shape.queries),
       user_ids_(shape.user_ids),
+      condition_(shape.condition),
       ids_(std::size_t{shape.queries} * shape.parameters.k()),
       distances_(std::size_t{shape.queries} * shape.parameters.k()),
       tasks_(shape.queries),
@@ -17,6 +18,7 @@ Batch::Batch(const BatchShape& shape)
     task.request.parameters = shape.parameters;
     task.request.partial = shape.partial;
     task.request.deadline = shape.deadline;
+    task.request.condition = condition_.get();
     task.work = shape.work;
     task.answer.ids = ids_.data() + i * shape.parameters.k();
     task.answer.distances = distances_.data() + i * shape.parameters.k();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "attributes/condition.h"
 #include "base/memory.h"
 #include "compute_node/service/work_rate.h"
 #include "search/core/search_core.h"
@@ -30,8 +31,9 @@ struct BatchShape {
   search::SearchParameters parameters = {};
   bool partial = false;
   bool user_ids = false;  ///< the ids are those of users, not numbers of rows
-  Ticks deadline = 0;     ///< absolute
-  WorkUnits work = 1;     ///< work of each query, at least 1
+  attributes::ConditionPointer condition = nullptr;  ///< what results meet; null: nothing
+  Ticks deadline = 0;                                ///< absolute
+  WorkUnits work = 1;                                ///< work of each query, at least 1
 };
 
 /// Owns its tasks, their query vectors (each 64-byte aligned) and their results. It cannot be
@@ -74,6 +76,7 @@ class Batch {
   std::size_t lines_per_query_;
   std::vector<Line> queries_;
   const bool user_ids_;
+  const attributes::ConditionPointer condition_;
   std::vector<std::uint64_t> ids_;
   std::vector<float> distances_;
   std::vector<QueuedTask> tasks_;

@@ -27,6 +27,7 @@ void fill_counts(const search::QueryCounts& counts, v1::QueryCounts& out) {
   out.set_stray_reads(counts.stray_reads);
   out.set_pool_misses(counts.pool_misses);
   out.set_rerank_reads(counts.rerank_reads);
+  out.set_matches(counts.matches);
 }
 
 /// Writes both kinds of ids, for clients that know only one kind, as long as the ids fit it.
@@ -252,6 +253,7 @@ void QueryService::describe_index(const ServedIndex& index, v1::DescribeResponse
   response.set_search_bytes(index.search_bytes);
   response.set_memory_budget(index.memory_budget);
   response.set_page_search(index.page_search);
+  if (index.schema) response.set_schema(layout::to_string(*index.schema));
   if (!index.following) return;
   response.set_freshness_ms(index.following->stale_us / 1e3);
   response.set_follow_failure(index.following->failure);

@@ -12,6 +12,7 @@
 
 #include "base/types.h"
 #include "base/unreachable_error.h"
+#include "layout/attributes/schema.h"
 #include "layout/index/index_description.h"
 #include "search/core/search_core.h"
 #include "search/searchers/probe_counts.h"
@@ -43,9 +44,11 @@ struct ServedIndex {
   /// vectors.
   bool user_ids = false;
   std::optional<Following> following;  ///< for a collection that another process changes
-  std::string layout;                  ///< "csr", "padded", "coupled", "decoupled", "grouped"...
-  std::string tier;                    ///< with its model when it has one
-  std::string page_search;             ///< for slotted pages: how they are searched
+  /// For a collection: the columns that a filter may name. None for what takes no filters.
+  std::optional<layout::Schema> schema;
+  std::string layout;       ///< "csr", "padded", "coupled", "decoupled", "grouped"...
+  std::string tier;         ///< with its model when it has one
+  std::string page_search;  ///< for slotted pages: how they are searched
   std::uint64_t generation = 0;
   std::uint64_t manifest_xxh3 = 0;  ///< layout::manifest_checksum(); 0 for a collection
   std::uint64_t index_bytes = 0;    ///< on the tier

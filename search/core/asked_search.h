@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "layout/index/manifest.h"
@@ -11,13 +12,16 @@ namespace farvec::search {
 
 /// It has the parameters of both kinds of index, because it is made before the kind is known. A
 /// report shows all of it, a compute node is sent all of it and checks it itself, and an index in
-/// this process is searched with the result of check_limits().
+/// this process is searched with the result of check_limits(). The filter is for the caller to
+/// parse.
 struct AskedSearch {
   std::uint32_t k = 10;
   std::uint32_t list = 64;
   std::uint32_t width = 1;
   ProbeChoice probing{.clusters = 16};
   bool partial = false;  ///< go on without records that no memory node can deliver
+  /// The text of a condition that results meet (attributes/condition.h); empty: there is none.
+  std::string filter = {};
 
   SearchChoice choice(layout::IndexKind kind) const {
     const GraphChoice graph{.list = list, .width = width};

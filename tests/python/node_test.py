@@ -90,6 +90,41 @@ def test_a_collection(serve, tmp_path):
         assert node.describe()["kind"] == "collection"
 
 
+def test_attributes_of_a_collection(serve, tmp_path):
+    rows, ids = vectors(300), np.arange(300, dtype=np.uint64) + 2**40
+    farvec.Collection.create(tmp_path / "set", DIMENSION, memtable_rows=100,
+                             schema={"price": "i64", "note": "string"})
+    prices = [None if i % 4 == 0 else i % 10 for i in range(300)]
+    notes = ["n" * (50_000 if i > 290 else i % 30) for i in range(300)]
+    with open_soon(serve("--collection", str(tmp_path / "set")), farvec.Collection) as node:
+        receipt = node.insert(ids, rows, attributes={"price": prices, "note": notes})
+        assert receipt.done == 300
+        assert node.attributes(ids) == {"price": prices, "note": notes}
+        node.compact()
+        back = node.attributes(np.append(ids[::-1], np.uint64(3)), select=["note"])
+        assert back == {"note": notes[::-1] + [None]}
+        wanted = [i for i in range(300) if i % 4 != 0 and i % 10 < 3]
+        found = node.search(rows, k=300, list=400, filter="price < 3 and note is not null")
+        assert found.counts.matches == 300 * len(wanted)
+        for one in found.ids:
+            assert set(one[one != np.iinfo(np.uint64).max]) == {2**40 + i for i in wanted}
+        with pytest.raises(farvec.InvalidArgument, match="no column 'prise'"):
+            node.search(rows, filter="prise = 1")
+        with pytest.raises(farvec.InvalidArgument, match="price"):
+            node.insert(ids[:1], rows[:1], attributes={"price": ["x"]})
+        # What searches alone serves filters too.
+        with open_soon("grpc://" + node.describe()["collection"].removeprefix("grpc://")) as index:
+            assert set(index.search(rows[0], k=3, filter="price = 9").ids) <= {
+                2**40 + i for i in range(300) if prices[i] == 9}
+
+
+def test_an_index_takes_no_filter(serve, folder, queries):
+    with open_soon(serve("--index", str(folder))) as node, farvec.open(folder) as here:
+        for index in node, here:
+            with pytest.raises(farvec.InvalidArgument, match="filter: "):
+                index.search(queries, filter="id = 1")
+
+
 def test_changes_of_a_collection(serve, tmp_path):
     path, dice, model = tmp_path / "set", np.random.default_rng(3), {}
     farvec.Collection.create(path, DIMENSION, memtable_rows=3000)

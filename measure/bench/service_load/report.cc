@@ -60,6 +60,7 @@ std::string load_json(const LoadFacts& facts, const LoadPoint& point, const Load
   line["list"] = facts.parameters.list;
   line["width"] = facts.parameters.width;
   line["probe"] = facts.parameters.probing.clusters;
+  if (!facts.parameters.filter.empty()) line["filter"] = facts.parameters.filter;
   line["deadline_ms"] = facts.plan.deadline.count();
   line["loop"] = point.clients > 0 ? "closed" : "open";
   line["rate"] = point.rate;

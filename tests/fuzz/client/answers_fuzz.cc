@@ -39,13 +39,20 @@ void use(const v1::SearchResponse& response) {
   }
 }
 
-/// Rows of what the collection said, as whoever reads them counts.
-void use(const wire::GetResponse& rows, const layout::StoredShape& shape) {
+/// Reads the rows, and their attributes.
+void use(const wire::GetResponse& rows, const layout::StoredShape& shape,
+         const layout::Schema& schema) {
   std::size_t at = 0;
   for (const bool found : rows.found()) {
     if (found) at += shape.dimension * element_bytes(shape.type);
   }
   FARVEC_CHECK(at == rows.rows().size());
+  const layout::TupleView tuples = client::attributes_in(rows);
+  for (std::size_t row = 0; row < tuples.count(); ++row) {
+    for (std::size_t column = 0; column < schema.size(); ++column) {
+      (void)layout::Tuple(tuples.row(row)).value(schema, column);
+    }
+  }
 }
 
 void use(const wire::StatsResponse& state) {
@@ -70,6 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ++data;
   --size;
   const layout::StoredShape shape{ElementType::f16, 5};
+  const layout::Schema schema = layout::parse_schema("n: i64, s: string, t: set not null");
   switch (kind) {
     case fuzz::AnswerKind::describe:
       look_at<v1::DescribeResponse>(
@@ -91,8 +99,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case fuzz::AnswerKind::rows:
       look_at<wire::GetResponse>(
-          data, size, [&](const auto& answer) { return client::fault_of(answer, shape, kQueries); },
-          [&](const auto& answer) { use(answer, shape); });
+          data, size,
+          [&](const auto& answer) {
+            const client::AskedRows asked{
+                shape, kQueries,
+                client::attributes_in(answer).count() > 0 ? schema : layout::Schema()};
+            return client::fault_of(answer, asked);
+          },
+          [&](const auto& answer) { use(answer, shape, schema); });
       break;
     case fuzz::AnswerKind::receipt:
       look_at<wire::DeleteResponse>(

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "layout/attributes/schema.h"
+#include "layout/attributes/tuple.h"
 #include "tests/unit/client/sound_answers.h"
 
 namespace farvec::client {
@@ -114,21 +116,48 @@ TEST(NodeAnswers, ACollectionsStateIsLookedAt) {
   EXPECT_THAT(with([](auto& other) { other.set_dimension(0); }), HasSubstr("dimension 0"));
   EXPECT_THAT(with([](auto& other) { other.set_max_rows(0); }), HasSubstr("max_rows 0"));
   EXPECT_THAT(with([](auto& other) { other.set_max_ids(0); }), HasSubstr("max_ids 0"));
+  EXPECT_THAT(with([](auto& other) { other.set_schema("price: money"); }), HasSubstr("schema"));
 }
 
 TEST(NodeAnswers, RowsAreThoseThatWereAskedFor) {
   const layout::StoredShape shape{ElementType::f16, 3};
   wire::GetResponse rows = sound_rows(3, {true, false});
-  EXPECT_THAT(fault_of(rows, shape, 2), IsEmpty());
-  EXPECT_THAT(fault_of(rows, shape, 3), HasSubstr("3 were asked for"));
+  EXPECT_THAT(fault_of(rows, {shape, 2}), IsEmpty());
+  EXPECT_THAT(fault_of(rows, {shape, 3}), HasSubstr("3 were asked for"));
   rows.set_dimension(0);
-  EXPECT_THAT(fault_of(rows, shape, 2), HasSubstr("0 dimensions"));
+  EXPECT_THAT(fault_of(rows, {shape, 2}), HasSubstr("0 dimensions"));
   rows.set_dimension(3);
   rows.set_type(static_cast<wire::ElementType>(99));
-  EXPECT_THAT(fault_of(rows, shape, 2), HasSubstr("type 99"));
+  EXPECT_THAT(fault_of(rows, {shape, 2}), HasSubstr("type 99"));
   rows.set_type(wire::ELEMENT_TYPE_F16);
   rows.set_found(1, true);
-  EXPECT_THAT(fault_of(rows, shape, 2), HasSubstr("6 bytes of rows came for 2"));
+  EXPECT_THAT(fault_of(rows, {shape, 2}), HasSubstr("6 bytes of rows came for 2"));
+}
+
+TEST(NodeAnswers, RowsHaveTheAttributesOfTheSchema) {
+  AskedRows asked{{ElementType::f16, 3}, 3, layout::parse_schema("price: i64, note: string")};
+  wire::GetResponse rows = sound_rows(3, {true, false});
+  EXPECT_THAT(fault_of(rows, asked), HasSubstr("the attributes of 0 rows came, where 1 can be"));
+  layout::Tuples tuples;
+  tuples.append(asked.schema, std::vector<layout::Value>{std::int64_t{5}, std::string("x")});
+  rows.set_attributes(tuples.bytes.data(), tuples.bytes.size());
+  rows.add_attribute_ends(tuples.ends[0]);
+  EXPECT_THAT(fault_of(rows, asked), IsEmpty()) << "those of the first 2 of 3 ids";
+  asked.ids = 1;
+  EXPECT_THAT(fault_of(rows, asked), HasSubstr("1 were asked for"));
+  asked.ids = 2;
+  rows.set_attribute_ends(0, 1 << 20);
+  EXPECT_THAT(fault_of(rows, asked), HasSubstr("damaged"));
+  rows.set_attribute_ends(0, tuples.ends[0]);
+  rows.mutable_attributes()->at(0) = 77;
+  EXPECT_THAT(fault_of(rows, asked), HasSubstr("damaged"));
+  asked.schema = {};
+  EXPECT_THAT(fault_of(rows, asked), HasSubstr("the attributes of 1 rows came, where 0 can be"));
+  wire::GetResponse none;
+  none.set_type(rows.type());
+  none.set_dimension(3);
+  asked.schema = layout::parse_schema("price: i64");
+  EXPECT_THAT(fault_of(none, asked), HasSubstr("2 were asked for")) << "it would never end";
 }
 
 TEST(NodeAnswers, AReceiptIsOfWhatWasSent) {

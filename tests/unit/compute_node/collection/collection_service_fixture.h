@@ -178,7 +178,7 @@ struct CollectionServiceTest : testing::Test {
     EXPECT_EQ(response.rows(), expected);
   }
 
-  v1::QueryResult search(const std::vector<float>& query, std::uint32_t k) {
+  static v1::SearchRequest search_request(const std::vector<float>& query, std::uint32_t k) {
     v1::SearchRequest request;
     request.set_type(v1::ELEMENT_TYPE_F32);
     request.set_dimension(kSmallDimension);
@@ -186,9 +186,14 @@ struct CollectionServiceTest : testing::Test {
     request.set_list(1024);
     request.add_queries(
         {reinterpret_cast<const char*>(query.data()), query.size() * sizeof(float)});
+    return request;
+  }
+  grpc::Status search(const v1::SearchRequest& request, v1::SearchResponse& response) {
+    return ask([&](auto& context) { return search_stub->Search(&context, request, &response); });
+  }
+  v1::QueryResult search(const std::vector<float>& query, std::uint32_t k) {
     v1::SearchResponse response;
-    const grpc::Status status =
-        ask([&](auto& context) { return search_stub->Search(&context, request, &response); });
+    const grpc::Status status = search(search_request(query, k), response);
     EXPECT_TRUE(status.ok()) << status.error_message();
     return status.ok() ? response.results(0) : v1::QueryResult();
   }

@@ -1,0 +1,73 @@
+"""Attributes and filters of a collection that a compute node serves, and one that follows it."""
+import json
+import unittest
+
+import numpy as np
+
+from collection_service_test import DIMENSION, K, QUERIES, ROWS, ServiceTest
+from farvec_tool import farvec
+from hnsw_tool import nearest, write_neighbours
+
+SCHEMA = "price: i64, section: string not null"
+
+
+class ServedFilterTest(ServiceTest):
+    SHAPE = [*ServiceTest.SHAPE, "--schema", SCHEMA]
+
+    def setUp(self):
+        super().setUp()
+        self.prices = np.arange(ROWS) * 7 % 100
+        self.jsonl = self.folder / "base.jsonl"
+        self.jsonl.write_text("".join(
+            json.dumps({"price": int(price), "section": "even" if price % 2 == 0 else "odd"}) + "\n"
+            for price in self.prices))
+
+    def assert_found(self, address, condition, meets):
+        ids = np.flatnonzero(meets)
+        places, distances = nearest(self.data[ids], self.asked, k=K)
+        truth = write_neighbours(self.folder / "truth.ibin", ids[places], distances)
+        result = farvec("search", "--connect", address, "--queries", self.queries, "--k", K,
+                        *self.SEARCH, "--groundtruth", truth, "--filter", condition, "--json")
+        report = json.loads(self.must_pass(result).stdout)
+        self.assertEqual(report["recall"], 1)
+        self.assertEqual(report["filter"], condition)
+
+    def test_rows_bring_attributes_and_searches_name_them(self):
+        follower = f"unix:{self.folder}/f"
+        report = self.change("insert", "--data", self.base, "--attributes", self.jsonl, "--quiet",
+                             "--json")
+        self.assertEqual(report["inserted"], ROWS)
+        self.start("farvec-compute-node", "--collection", self.set, "--follow", "--listen", follower)
+        self.await_status(follower)
+        for address in self.address, follower:
+            facts = self.await_status(address)
+            self.assertEqual(facts["index"]["schema"], SCHEMA)
+            self.assert_found(address, "price < 20", self.prices < 20)
+            self.assert_found(address, "section = 'odd' and price between 50 and 60",
+                              (self.prices % 2 == 1) & (50 <= self.prices) & (self.prices <= 60))
+
+    def test_a_load_has_a_filter(self):
+        self.change("insert", "--data", self.base, "--attributes", self.jsonl, "--quiet", "--json")
+        out = self.folder / "load.jsonl"
+        self.must_pass(farvec("bench", "service", "--connect", self.address, "--queries",
+                              self.queries, "--k", K, *self.SEARCH, "--filter", "price = 7",
+                              "--clients", 1, "--seconds", 0.2, "--json", out))
+        self.assertEqual(json.loads(out.read_text())["filter"], "price = 7")
+
+    def test_what_is_wrong_is_said(self):
+        self.must_refuse(farvec("collection", "insert", "--connect", self.address, "--data",
+                                self.base, "--quiet"), "section", "null")
+        for condition, word in [("prise = 1", "no column 'prise'"), ("price = ", "column 9")]:
+            self.must_refuse(farvec("search", "--connect", self.address, "--queries", self.queries,
+                                    "--filter", condition), "filter", word)
+        graph = self.folder / "graph"
+        self.must_pass(farvec("build", "graph", "--data", self.base, "--metric", "l2", "--out",
+                              graph, "--degree", 8, "--list", 16, "--quiet"))
+        self.must_refuse(farvec("search", "--index", graph, "--queries", self.queries,
+                                "--filter", "price = 1"), "--filter")
+
+
+del ServiceTest
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,171 @@
+// Attributes through both services of a compute node.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "layout/attributes/tuple.h"
+#include "tests/unit/compute_node/collection/collection_service_fixture.h"
+
+namespace farvec::compute_node {
+namespace {
+
+using testing::HasSubstr;
+
+struct CollectionAttributesTest : CollectionServiceTest {
+  const layout::Schema schema{
+      {{"price", layout::ColumnType::i64, true}, {"note", layout::ColumnType::string, true}}};
+
+  CollectionAttributesTest() { shape.schema = schema; }
+
+  /// The row's id says its price; every fifth row has none.
+  static layout::Value price(std::uint64_t id) {
+    if (id % 5 == 0) return std::monostate();
+    return static_cast<std::int64_t>(id % 7);
+  }
+  void add_attributes(wire::InsertRequest& request, const std::string& note) const {
+    layout::Tuples tuples;
+    for (const std::uint64_t id : request.ids()) {
+      tuples.append(schema, std::vector<layout::Value>{price(id), note});
+    }
+    request.set_attributes(tuples.bytes.data(), tuples.bytes.size());
+    request.mutable_attribute_ends()->Add(tuples.ends.begin(), tuples.ends.end());
+  }
+  void insert_with_attributes(std::uint64_t begin, std::uint64_t end, const std::string& note) {
+    const Rows made = random_rows(begin, end);
+    auto request = insert_request(made);
+    add_attributes(request, note);
+    const grpc::Status status = insert(request);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+    rows.insert(made.begin(), made.end());
+  }
+  wire::GetResponse get(const std::vector<std::uint64_t>& ids) {
+    wire::GetRequest request;
+    request.mutable_ids()->Add(ids.begin(), ids.end());
+    wire::GetResponse response;
+    const grpc::Status status =
+        ask([&](auto& context) { return stub->Get(&context, request, &response); });
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+  static layout::TupleView tuples_in(const wire::GetResponse& answer) {
+    return {.ends = {answer.attribute_ends().data(),
+                     static_cast<std::size_t>(answer.attribute_ends_size())},
+            .bytes = std::as_bytes(std::span(answer.attributes()))};
+  }
+};
+
+TEST_F(CollectionAttributesTest, ComeBackWithTheirRows) {
+  start();
+  insert_with_attributes(0, 50, "old");
+  ASSERT_TRUE(flush().ok());
+  insert_with_attributes(50, 60, "fresh");
+  ASSERT_TRUE(insert(insert_request(random_rows(60, 61))).ok());
+  const wire::GetResponse answer = get({55, 1000, 3, 5, 60});
+  const layout::TupleView tuples = tuples_in(answer);
+  ASSERT_EQ(tuples.count(), 4u);
+  EXPECT_NO_THROW(layout::check_tuples(tuples, schema, "the answer"));
+  const auto row = [&](std::size_t i) { return layout::Tuple(tuples.row(i)); };
+  EXPECT_EQ(row(0).value(schema, 1), layout::Value(std::string("fresh")));
+  EXPECT_EQ(row(1).value(schema, 0), layout::Value(std::int64_t{3}));
+  EXPECT_EQ(row(1).value(schema, 1), layout::Value(std::string("old")));
+  EXPECT_TRUE(row(2).is_null(0));
+  EXPECT_TRUE(row(3).is_null(0) && row(3).is_null(1)) << "it came without attributes";
+  EXPECT_EQ(stats().schema(), "price: i64, note: string");
+}
+
+TEST_F(CollectionAttributesTest, SearchesReturnRowsThatMeetTheFilter) {
+  start();
+  for (std::uint64_t id = 0; id < 200; id += 50) insert_with_attributes(id, id + 50, "x");
+  Rows matching;
+  for (const auto& [id, row] : rows) {
+    if (id % 5 != 0 && id % 7 < 2 && id > 20) matching[id] = row;
+  }
+  for (int i = 0; i < 10; ++i) {
+    const auto query = collection::random_row(random);
+    auto request = search_request(query, 300);
+    request.set_filter("price < 2 and id > 20");
+    v1::SearchResponse response;
+    const grpc::Status status = search(request, response);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+    const auto expected = collection::exact(matching, Metric::l2, query);
+    const auto& found = response.results(0);
+    ASSERT_EQ(static_cast<std::size_t>(found.user_ids_size()), expected.size());
+    for (int r = 0; r < found.user_ids_size(); ++r) {
+      EXPECT_EQ(found.user_ids(r), expected[static_cast<std::size_t>(r)].second);
+    }
+    EXPECT_EQ(found.counts().matches(), expected.size());
+  }
+}
+
+TEST_F(CollectionAttributesTest, AWrongFilterIsNamedWithItsPlace) {
+  start();
+  auto request = search_request(collection::random_row(random), 3);
+  request.set_filter("price < 2 and pric = 1");
+  v1::SearchResponse response;
+  const grpc::Status status = search(request, response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("filter: the condition is wrong at column 15"));
+  EXPECT_THAT(status.error_message(), HasSubstr("price: i64, note: string"));
+}
+
+TEST_F(CollectionAttributesTest, WrongOnesAreRefusedAndNothingIsIn) {
+  start();
+  const auto wrong = [&](const auto& change) {
+    auto request = insert_request(random_rows(10, 12));
+    add_attributes(request, "note");
+    change(request);
+    const grpc::Status status = insert(request);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    return status.error_message();
+  };
+  EXPECT_THAT(wrong([](auto& r) { r.mutable_attribute_ends()->RemoveLast(); }),
+              HasSubstr("2 rows and the attributes of 1"));
+  EXPECT_THAT(wrong([](auto& r) { r.set_attribute_ends(0, 1u << 30); }), HasSubstr("attributes"));
+  EXPECT_THAT(wrong([](auto& r) { r.set_attribute_ends(1, ~0ull); }), HasSubstr("attributes"));
+  EXPECT_THAT(wrong([](auto& r) { r.mutable_attributes()->append("x"); }), HasSubstr("attributes"));
+  EXPECT_THAT(wrong([](auto& r) { r.mutable_attributes()->at(0) = 9; }), HasSubstr("attributes"));
+  EXPECT_EQ(collection().view()->live(), 0u);
+}
+
+/// An Insert is in as a whole, so that it is one record of the log; a Get has the first rows alone.
+TEST_F(CollectionAttributesTest, LargeOnesComeInSeveralCalls) {
+  start();
+  const std::string note(60'000, 'n');
+  auto request = insert_request(random_rows(0, 50));
+  add_attributes(request, note);
+  const grpc::Status status = insert(request);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("one call takes the first 17 of them"));
+  for (std::uint64_t id = 0; id < 340; id += 17) insert_with_attributes(id, id + 17, note);
+  std::size_t least = 50;
+  for (std::uint64_t id = 0; id + 50 <= 340; id += 50) {
+    std::vector<std::uint64_t> ids(50);
+    for (std::size_t i = 0; i < 50; ++i) ids[i] = id + i;
+    const wire::GetResponse answer = get(ids);
+    EXPECT_LT(answer.ByteSizeLong(), 17u << 20);
+    EXPECT_EQ(tuples_in(answer).count(), static_cast<std::size_t>(answer.found_size()));
+    least = std::min(least, static_cast<std::size_t>(answer.found_size()));
+  }
+  EXPECT_EQ(least, 50u) << "50 rows of 60 KB fit";
+}
+
+TEST_F(CollectionServiceTest, WithoutASchemaIdsAloneCanBeNamed) {
+  start();
+  insert_ids(0, 20);
+  auto request = search_request(collection::random_row(random), 20);
+  request.set_filter("id in (3, 7, 500)");
+  v1::SearchResponse response;
+  ASSERT_TRUE(search(request, response).ok());
+  std::vector<std::uint64_t> found(response.results(0).user_ids().begin(),
+                                   response.results(0).user_ids().end());
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (std::vector<std::uint64_t>{3, 7}));
+  auto with_attributes = insert_request(random_rows(30, 31));
+  with_attributes.set_attributes("x");
+  with_attributes.add_attribute_ends(1);
+  EXPECT_THAT(insert(with_attributes).error_message(), HasSubstr("schema without columns"));
+}
+
+}  // namespace
+}  // namespace farvec::compute_node
