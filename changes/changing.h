@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "base/status_error.h"
 #include "base/types.h"
+#include "changes/listed_rows.h"
 #include "changes/receipt.h"
 #include "changes/row_batch.h"
 
@@ -74,6 +75,16 @@ class Changing {
   /// returns the first rows alone: `found` is as long as the ids that it has looked up, at least
   /// one. get_all() asks for the rest.
   virtual FoundRows get(std::span<const std::uint64_t> ids, const Patience& patience) const = 0;
+
+  /// Counts and lists rows by a condition. Only collections have attributes: others throw
+  /// StatusError (failed_precondition). Throws StatusError (invalid_argument) for a condition that
+  /// is wrong.
+  virtual ListedRows list(const Listing& asked, const Patience& patience) const;
+  /// Removes the rows that meet a condition, the text of which is `filter`; an empty one means
+  /// every row. A row that met it before the call, and is not changed meanwhile, is removed, and a
+  /// row that is removed met it at that moment. Throws what list() throws.
+  virtual void erase_matching(const std::string& filter, const Patience& patience,
+                              Receipt& receipt);
 
   /// Brings what is fresh to where it stays. Returns false when `give_up` ended the wait; the work
   /// goes on.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 
 #include "base/error.h"
@@ -101,8 +102,8 @@ std::string result_fault(const v1::QueryResult& result, std::size_t k) {
 }
 
 /// Checks the attributes of `there` rows.
-std::string attributes_fault(const wire::GetResponse& rows, const layout::Schema& schema,
-                             std::size_t there) {
+template <typename Answer>
+std::string attributes_fault(const Answer& rows, const layout::Schema& schema, std::size_t there) {
   const layout::TupleView tuples = attributes_in(rows);
   const std::size_t wanted = schema.empty() ? 0 : there;
   if (tuples.count() != wanted) {
@@ -178,10 +179,17 @@ std::string fault_of(const wire::GetResponse& rows, const AskedRows& asked) {
                      static_cast<int>(shape.type) + kFirst, shape.dimension);
 }
 
-layout::TupleView attributes_in(const wire::GetResponse& rows) {
-  const auto& ends = rows.attribute_ends();
-  return {.ends = {ends.data(), static_cast<std::size_t>(ends.size())},
-          .bytes = std::as_bytes(std::span(rows.attributes()))};
+std::string fault_of(const wire::ListResponse& rows, const changes::Listing& asked,
+                     const layout::Schema& schema) {
+  const auto& ids = rows.ids();
+  const auto came = static_cast<std::size_t>(ids.size());
+  const bool ascend = std::ranges::adjacent_find(ids, std::ranges::greater_equal()) == ids.end();
+  const bool in_order = ascend && (came == 0 || ids.Get(0) >= asked.from);
+  if (came > asked.most || came > rows.matches() || !in_order || (rows.more() && came == 0)) {
+    return fmt::format("it listed {} rows of {} that match, in an order that cannot be", came,
+                       rows.matches());
+  }
+  return attributes_fault(rows, asked.attributes ? schema : layout::Schema(), came);
 }
 
 std::string fault_of(const wire::InsertResponse& receipt, std::size_t rows) {

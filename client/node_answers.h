@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/types.h"
+#include "changes/listed_rows.h"
 #include "layout/attributes/tuple.h"
 #include "layout/collection/change_record.h"
 #include "rpc/collection.pb.h"
@@ -41,8 +43,16 @@ std::string fault_of(const collection::v1::StatsResponse& state);
 /// Checks rows that were asked for, and their attributes. Rows with attributes may be the first of
 /// those that were asked for.
 std::string fault_of(const collection::v1::GetResponse& rows, const AskedRows& asked);
-/// Returns the attributes of the rows that were found. They are borrowed, and may not be sound.
-layout::TupleView attributes_in(const collection::v1::GetResponse& rows);
+/// Checks rows that were listed.
+std::string fault_of(const collection::v1::ListResponse& rows, const changes::Listing& asked,
+                     const layout::Schema& schema);
+/// Returns the attributes of the rows of an answer. They are borrowed, and may not be sound.
+template <typename Answer>
+layout::TupleView attributes_in(const Answer& rows) {
+  const auto& ends = rows.attribute_ends();
+  return {.ends = {ends.data(), static_cast<std::size_t>(ends.size())},
+          .bytes = std::as_bytes(std::span(rows.attributes()))};
+}
 /// Check the answer to a call that had this many rows, or ids.
 std::string fault_of(const collection::v1::InsertResponse& receipt, std::size_t rows);
 std::string fault_of(const collection::v1::DeleteResponse& receipt, std::size_t ids);

@@ -284,6 +284,33 @@ changes::FoundRows RemoteCollection::get(std::span<const std::uint64_t> ids,
           .attributes = layout::Tuples::copy_of(attributes_in(response))};
 }
 
+changes::ListedRows RemoteCollection::list(const changes::Listing& asked,
+                                           const changes::Patience& patience) const {
+  wire::ListRequest request;
+  request.set_filter(asked.filter);
+  request.set_from(asked.from);
+  request.set_most(static_cast<std::uint32_t>(std::min(asked.most, shape_.batch_ids)));
+  request.set_attributes(asked.attributes);
+  wire::ListResponse response;
+  ask(&Stub::PrepareAsyncList, request, attempts_within(patience), response);
+  require_sound(fault_of(response, asked, shape_.schema));
+  return {.version = response.version(),
+          .matches = response.matches(),
+          .ids = {response.ids().begin(), response.ids().end()},
+          .attributes = layout::Tuples::copy_of(attributes_in(response)),
+          .more = response.more()};
+}
+
+void RemoteCollection::erase_matching(const std::string& filter, const changes::Patience& patience,
+                                      changes::Receipt& receipt) {
+  wire::DeleteRequest request;
+  request.set_filter(filter.empty() ? "true" : filter);
+  wire::DeleteResponse response;
+  ask(&Stub::PrepareAsyncDelete, request, attempts_within(patience), response);
+  receipt +=
+      {.version = response.version(), .done = response.done(), .missing = response.missing()};
+}
+
 bool RemoteCollection::flush(const Interruption& give_up) {
   wire::FlushResponse response;
   return await_work(&Stub::PrepareAsyncFlush, wire::FlushRequest(),

@@ -54,6 +54,10 @@ class RemoteCollection final : public changes::Changing {
              changes::Receipt& receipt) override;
   changes::FoundRows get(std::span<const std::uint64_t> ids,
                          const changes::Patience& patience) const override;
+  changes::ListedRows list(const changes::Listing& asked,
+                           const changes::Patience& patience) const override;
+  void erase_matching(const std::string& filter, const changes::Patience& patience,
+                      changes::Receipt& receipt) override;
   /// Both ask again until the node has finished; after an interruption the node goes on.
   bool flush(const Interruption& give_up = {}) override;
   bool compact(const Interruption& give_up = {}) override;

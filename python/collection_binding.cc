@@ -43,6 +43,8 @@ using CollectionHandle = Handle<Changing>;
 
 /// Seconds that a change, or a read by ids, may take when the caller does not say.
 constexpr double kUsualDeadline = 60;
+/// Rows that a page may have.
+constexpr std::uint32_t kMostListed = 100'000;
 
 constexpr const char* kClassDoc =
     R"(Vectors that come and go, with ids of the user's; any thread may call it.
@@ -133,10 +135,25 @@ Receipt insert(const CollectionHandle& handle, const AnyArray& ids, const AnyArr
   return receipt;
 }
 
-Receipt erase(const CollectionHandle& handle, const AnyArray& ids, double deadline) {
+Receipt erase_matching(const CollectionHandle& handle, const std::string& filter, double seconds) {
+  const auto open = handle.get();
+  Receipt receipt;
+  run_job([&](const Interruption& interrupted) {
+    open->changes().erase_matching(filter, patience_of(seconds, interrupted), receipt);
+  });
+  return receipt;
+}
+
+Receipt erase(const CollectionHandle& handle, const std::optional<AnyArray>& ids,
+              const std::optional<std::string>& filter, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
-  const Ids given(ids, "ids");
+  if (ids.has_value() == filter.has_value()) throw_invalid("ids, filter: give one of them");
+  if (filter) {
+    if (filter->empty()) throw_invalid("filter: it is empty; 'true' means every row");
+    return erase_matching(handle, *filter, seconds);
+  }
+  const Ids given(*ids, "ids");
   Receipt receipt;
   run_job([&](const Interruption& interrupted) {
     changes::erase_all(open->changes(), given.all(),
@@ -190,6 +207,40 @@ nb::dict attributes_of(const CollectionHandle& handle, const AnyArray& ids,
     tuples.append(known ? rows.attributes.view().row(next++) : layout::null_tuple());
   }
   return to_columns(schema, tuples.view(), columns);
+}
+
+changes::ListedRows list(const CollectionHandle& handle, const changes::Listing& asked,
+                         double deadline) {
+  const auto open = handle.get();
+  const double seconds = checked_deadline(deadline);
+  changes::ListedRows rows;
+  run_job([&](const Interruption& interrupted) {
+    rows = open->changes().list(asked, patience_of(seconds, interrupted));
+  });
+  return rows;
+}
+
+std::uint64_t count(const CollectionHandle& handle, const std::optional<std::string>& filter,
+                    double deadline) {
+  return list(handle, {.filter = filter.value_or("")}, deadline).matches;
+}
+
+/// Returns ids, attributes, and the id that the next page begins with, or None.
+nb::tuple page(const CollectionHandle& handle, const std::optional<std::string>& filter,
+               std::uint64_t from, std::int64_t limit,
+               const std::optional<std::vector<std::string>>& select, double deadline) {
+  const layout::Schema schema = handle.get()->changes().row_shape().schema;
+  const std::vector<std::size_t> columns = selected(schema, select);
+  changes::ListedRows rows = list(handle,
+                                  {.filter = filter.value_or(""),
+                                   .from = from,
+                                   .most = within(limit, "limit", 1, kMostListed),
+                                   .attributes = !columns.empty()},
+                                  deadline);
+  const nb::object next = rows.more ? nb::object(nb::int_(rows.ids.back() + 1)) : nb::none();
+  const nb::dict attributes = to_columns(schema, rows.attributes.view(), columns);
+  const std::size_t count = rows.ids.size();
+  return nb::make_tuple(to_numpy(std::move(rows.ids), 1, count, true), attributes, next);
 }
 
 bool holds(const CollectionHandle& handle, const AnyArray& id) {
@@ -275,9 +326,31 @@ Returns:
 Raises:
     InvalidArgument: A shape, type or value that cannot be. Error: an id that comes twice.
     ResourceExhausted: No room before the deadline, or the disk is full.)")
-      .def("delete", &erase, "ids"_a, nb::kw_only(), "deadline"_a = 60.0,
-           "Delete ids, ``(rows,)`` integers; those that are not there are counted. Returns "
+      .def("delete", &erase, "ids"_a = nb::none(), nb::kw_only(), "filter"_a = nb::none(),
+           "deadline"_a = 60.0,
+           nb::sig("def delete(self, ids: numpy.typing.ArrayLike | None = None, *, filter: str | "
+                   "None = None, deadline: float = 60.0) -> Receipt"),
+           "Delete ids, ``(rows,)`` integers; those that are not there are counted. Or delete the "
+           "rows that meet the condition ``filter``: each of them meets it at that moment. Returns "
            "Receipt.")
+      .def("count", &count, "filter"_a = nb::none(), nb::kw_only(), "deadline"_a = 60.0,
+           "How many rows meet the condition ``filter``; None: all rows do.")
+      .def("_page", &page, "filter"_a, "start"_a, "limit"_a, "select"_a, "deadline"_a,
+           nb::sig("def _page(self, filter: str | None, start: int, limit: int, select: list[str] "
+                   "| None, deadline: float) -> tuple[numpy.ndarray, dict[str, typing.Any], "
+                   "int | None]"))
+      .def(
+          "scroll",
+          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
+            return nb::module_::import_("farvec._scroll").attr("pages")(self, *args, **kwargs);
+          },
+          nb::sig("def scroll(self, filter: str | None = None, *, start: int = 0, limit: int = "
+                  "1000, select: list[str] | None = None, deadline: float = 60.0) -> "
+                  "collections.abc.Iterator[tuple[numpy.ndarray, dict[str, typing.Any]]]"),
+          "Iterate over the rows that meet the condition ``filter``, in the order of their ids, "
+          "from the id ``start`` on. Yields ids and attributes, as attributes() returns them, of "
+          "up "
+          "to ``limit`` rows at a time. Each page is of one moment.")
       .def("get", &get, "ids"_a, nb::kw_only(), "deadline"_a = 60.0,
            nb::sig("def get(self, ids: numpy.typing.ArrayLike, *, deadline: float = 60.0) -> "
                    "tuple[numpy.ndarray, numpy.ndarray]"),

@@ -33,6 +33,7 @@ struct InsertArguments : ChangeArguments {
 struct DeleteArguments : ChangeArguments {
   std::string range;
   std::string ids;
+  std::string filter;
 };
 
 std::vector<std::uint64_t> numbered(std::uint64_t first, std::size_t count) {
@@ -92,9 +93,6 @@ void insert(const InsertArguments& arguments) {
 class IdsToDelete {
  public:
   explicit IdsToDelete(const DeleteArguments& arguments) {
-    if (arguments.ids.empty() == arguments.range.empty()) {
-      throw Error("give one of --ids and --range");
-    }
     if (arguments.ids.empty()) {
       range_ = measure::parse_id_range(arguments.range, std::numeric_limits<std::size_t>::max());
       return;
@@ -133,8 +131,23 @@ Receipt erase_ids(ChangedCollection& collection, IdsToDelete ids, bool quiet) {
   });
 }
 
+Receipt erase_matching(ChangedCollection& collection, const std::string& filter) {
+  return receipt_of([&](Receipt& receipt) {
+    collection.changes().erase_matching(filter, collection.batches().patience, receipt);
+  });
+}
+
 void erase(const DeleteArguments& arguments) {
+  const std::vector<bool> given{!arguments.ids.empty(), !arguments.range.empty(),
+                                !arguments.filter.empty()};
+  if (std::count(given.begin(), given.end(), true) != 1) {
+    throw Error("give one of --ids, --range and --filter");
+  }
   const InterruptGuard watch;
+  if (!arguments.filter.empty()) {
+    Change change(arguments);
+    return change.report("deleted", erase_matching(change.collection(), arguments.filter));
+  }
   IdsToDelete ids(arguments);
   Change change(arguments);
   change.report("deleted", erase_ids(change.collection(), std::move(ids), arguments.quiet));
@@ -182,13 +195,17 @@ void register_collection_insert(Command& collection) {
 void register_collection_delete(Command& collection) {
   auto arguments = std::make_shared<DeleteArguments>();
   DeleteArguments& a = *arguments;
-  Command command = collection.add_command("delete", "Delete vectors by their ids");
+  Command command =
+      collection.add_command("delete", "Delete vectors by their ids, or by a condition");
   add_change_options(command, a);
   command.add_option("--ids", a.ids, "File of ids: .ibin with rows of one");
   command.add_option("--range", a.range, "A:B, ids from A to B - 1");
+  command.add_option("--filter", a.filter,
+                     "Vectors that meet this condition; `true` means all: \"price < 20\"");
   command.footer(
       "Ids that are not there are counted. Merges give the room back.\n"
-      "Example:\n  farvec collection delete --collection set --range 0:1000");
+      "Example:\n  farvec collection delete --collection set --range 0:1000\n"
+      "  farvec collection delete --collection set --filter \"section = 'old' or price > 1000\"");
   command.callback([arguments, command] {
     check_change_options(command, *arguments);
     erase(*arguments);

@@ -22,6 +22,8 @@ void register_collection_command(Command& tool) {
   register_collection_delete(command);
   register_collection_compact(command);
   register_collection_inspect(command);
+  register_collection_count(command);
+  register_collection_list(command);
   register_collection_follow(command);
   register_collection_verify(command);
   register_collection_search(command);

@@ -40,6 +40,25 @@ Option add_place_options(Command& command, CollectionPlace& place) {
   return collection;
 }
 
+bool is_connected(const Command& command, const CollectionPlace& place,
+                  const std::string& address) {
+  if (place.collection.empty() == address.empty()) {
+    throw Error("give one of --collection and --connect");
+  }
+  if (address.empty()) return false;
+  const std::string where = "--collection; this is --connect";
+  refuse_unused(command, std::vector<OptionRule>{{"--log-nodes", false, where},
+                                                 {"--segment-nodes", false, where}});
+  collection::refuse_unused_node_options(command, place.nodes);
+  return true;
+}
+
+collection::CollectionReader open_without_records(const OpenedPlace& place) {
+  return collection::CollectionReader(
+      *place.source, place.access,
+      {.records = collection::Reading::Records::leave, .log_nodes = place.log_nodes});
+}
+
 OpenedPlace open_place(const Command& command, const CollectionPlace& place,
                        const rpc::TlsFiles& tls, const std::string& tier, unsigned threads) {
   check(command, place);

@@ -6,6 +6,7 @@
 
 #include "base/command_line.h"
 #include "collection/nodes/log_nodes.h"
+#include "collection/read/collection_reader.h"
 #include "collection/read/collection_source.h"
 #include "collection/read/node_arguments.h"
 #include "collection/segment/segment.h"
@@ -23,6 +24,10 @@ struct CollectionPlace {
 /// itself.
 Option add_place_options(Command& command, CollectionPlace& place);
 
+/// Returns whether a command asks a compute node at `address`, and not the place. Throws Error
+/// unless one of them is given, and for options of the place that would be ignored.
+bool is_connected(const Command& command, const CollectionPlace& place, const std::string& address);
+
 /// Holds what readers and followers are made from.
 struct OpenedPlace {
   std::shared_ptr<collection::CollectionSource> source;
@@ -36,5 +41,8 @@ struct OpenedPlace {
 OpenedPlace open_place(const Command& command, const CollectionPlace& place,
                        const rpc::TlsFiles& tls, const std::string& tier = "dram",
                        unsigned threads = 1);
+
+/// Reads the collection without the records of its segments.
+collection::CollectionReader open_without_records(const OpenedPlace& place);
 
 }  // namespace farvec::cli

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/option_rules.h"
 #include "base/progress.h"
 #include "cli/collection/changed_collection.h"
 #include "cli/collection/collection_commands.h"
@@ -32,13 +31,6 @@ struct ViewArguments {
   bool quiet = false;
   bool json = false;
 };
-
-/// Opens the collection without the records of its segments.
-CollectionReader open_without_records(const OpenedPlace& place) {
-  return CollectionReader(
-      *place.source, place.access,
-      {.records = collection::Reading::Records::leave, .log_nodes = place.log_nodes});
-}
 
 nlohmann::ordered_json segment_json(const View::Bulk& bulk) {
   return {{"segment", bulk.segment->number()},
@@ -76,14 +68,7 @@ void inspect_remote(const ViewArguments& arguments) {
 }
 
 void inspect(const Command& command, const ViewArguments& arguments) {
-  if (arguments.place.collection.empty() == arguments.remote.node.address.empty()) {
-    throw Error("give one of --collection and --connect");
-  }
-  if (arguments.place.collection.empty()) {
-    const std::string where = "--collection; this is --connect";
-    refuse_unused(command, std::vector<OptionRule>{{"--log-nodes", false, where},
-                                                   {"--segment-nodes", false, where}});
-    collection::refuse_unused_node_options(command, arguments.place.nodes);
+  if (is_connected(command, arguments.place, arguments.remote.node.address)) {
     return inspect_remote(arguments);
   }
   const CollectionReader reader =

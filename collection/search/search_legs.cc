@@ -4,6 +4,7 @@
 
 #include "attributes/condition.h"
 #include "collection/search/filter_plan.h"
+#include "collection/state/matching_rows.h"
 
 namespace farvec::collection {
 
@@ -58,15 +59,18 @@ void CollectionPart::Leg::filter_segment(const Filter& filter) {
 }
 
 void CollectionPart::Leg::filter_memtable(const attributes::Condition& condition) {
+  const std::vector<NodeId> meeting = matching_rows(*fresh, condition);
   std::vector<NodeId> failing;
+  failing.reserve(fresh->count - meeting.size());
+  auto next = meeting.begin();
   for (NodeId row = 0; row < fresh->count; ++row) {
-    const layout::Tuple tuple(fresh->memtable->attributes(row));
-    const bool meets =
-        !gone->contains(row) &&
-        evaluate(condition, tuple, fresh->memtable->id(row)) == attributes::Truth::yes;
-    if (!meets) failing.push_back(row);
+    if (next != meeting.end() && *next == row) {
+      ++next;
+    } else {
+      failing.push_back(row);
+    }
   }
-  live = fresh->count - failing.size();
+  live = meeting.size();
   others = std::make_shared<const RowSet>(RowSet().with(failing));
   out = others.get();
 }

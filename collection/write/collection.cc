@@ -15,6 +15,7 @@
 #include "base/status_error.h"
 #include "base/stored_form.h"
 #include "collection/build/page_recipe.h"
+#include "collection/read/list_rows.h"
 #include "collection/segment/segment_folder.h"
 #include "collection/write/facts.h"
 #include "wal/log_segment_files.h"
@@ -183,6 +184,26 @@ void Collection::erase(std::span<const std::uint64_t> ids, const changes::Patien
   const Status status = writer_.erase(ids, patience.until, here);
   receipt += here;
   require_done(status);
+}
+
+void Collection::erase_matching(const std::string& filter, const changes::Patience& patience,
+                                Receipt& receipt) {
+  const attributes::ConditionPointer condition = parse_filter(filter, shape().schema);
+  Receipt here;
+  Status status;
+  try {
+    status = writer_.erase(*condition, patience, here);
+  } catch (...) {
+    receipt += here;
+    throw;
+  }
+  receipt += here;
+  require_done(status);
+}
+
+changes::ListedRows Collection::list(const changes::Listing& asked,
+                                     const changes::Patience& patience) const {
+  return list_rows(*view(), shape().schema, asked, patience.interrupted);
 }
 
 void Collection::require_done(const Status& status) const {

@@ -98,6 +98,10 @@ class Collection final : public changes::Changing {
   /// those that come again in one call.
   void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
              Receipt& receipt) override;
+  void erase_matching(const std::string& filter, const changes::Patience& patience,
+                      Receipt& receipt) override;
+  changes::ListedRows list(const changes::Listing& asked,
+                           const changes::Patience& patience) const override;
 
   /// Reads rows of segments, and their attributes, from their files: throws Refusal
   /// (deadline_exceeded) when its time is over, and Error naming the file of a row that cannot be

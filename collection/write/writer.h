@@ -10,14 +10,17 @@
 #include <span>
 #include <vector>
 
+#include "attributes/condition.h"
 #include "base/clock.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/types.h"
+#include "changes/changing.h"
 #include "changes/receipt.h"
 #include "collection/memtable/memtable_linker.h"
 #include "collection/nodes/log_place.h"
 #include "collection/state/contents.h"
+#include "collection/state/matching_rows.h"
 #include "collection/state/replay.h"
 #include "collection/write/collection_access.h"
 #include "collection/write/manifests.h"
@@ -52,6 +55,8 @@ class Writer {
   /// Both may wait, and throw where there is no memory, insert() also for a row that is faulty.
   Status insert(const changes::RowBatch& given, Ticks deadline, changes::Receipt& receipt);
   Status erase(std::span<const std::uint64_t> ids, Ticks deadline, changes::Receipt& receipt);
+  Status erase(const attributes::Condition& condition, const changes::Patience& patience,
+               changes::Receipt& receipt);
   /// Says whether a refusal means that memtables wait for segments, or a change for an import.
   static bool is_about_room(const Status& refusal);
 
@@ -82,7 +87,20 @@ class Writer {
   void save(Lock& lock) { manifests_.save(lock, contents_, *log_); }
 
  private:
+  /// How far the erasing of rows that meet a condition has come.
+  struct Erasure {
+    Ticks until = 0;
+    changes::Receipt& receipt;
+    Status status = {};
+    wal::Position end = 0;                  ///< of the last record
+    std::vector<std::uint64_t> moved = {};  ///< ids whose rows were no longer where they were found
+  };
+
   std::vector<std::shared_ptr<Memtable>> memtables() const;
+  void erase_until_gone(const attributes::Condition& condition, const Interruption& interrupted,
+                        Erasure& erasure);
+  void erase_part(const MatchingRows& part, Erasure& erasure);
+  void erased(std::span<const std::uint64_t> ids, changes::Receipt& receipt);
   Status wait_while_paused(Lock& lock, Ticks deadline);
   Status make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks deadline);
   bool has_room(std::size_t rows) const;

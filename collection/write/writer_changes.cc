@@ -223,15 +223,20 @@ Status Writer::erase(std::span<const std::uint64_t> ids, Ticks deadline,
       break;
     }
     end = appended.value();
-    version_ += part.size();
-    receipt.version = version_;
-    const std::uint64_t found = contents_.erase(part, version_);
-    receipt.done += found;
-    receipt.missing += part.size() - found;
+    erased(part, receipt);
     next += part.size();
-    monitor_.work.notify_all();
   }
   return status.ok() ? wait_for_log(end, deadline) : refused(status, end);
+}
+
+/// Brings an erasure that is in the log into the contents.
+void Writer::erased(std::span<const std::uint64_t> ids, changes::Receipt& receipt) {
+  version_ += ids.size();
+  receipt.version = version_;
+  const std::uint64_t found = contents_.erase(ids, version_);
+  receipt.done += found;
+  receipt.missing += ids.size() - found;
+  monitor_.work.notify_all();
 }
 
 }  // namespace farvec::collection

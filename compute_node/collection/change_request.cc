@@ -76,6 +76,13 @@ std::string check_ids(std::span<const std::uint64_t> ids, std::size_t most) {
                      most);
 }
 
+std::string check_delete(const wire::DeleteRequest& request, std::size_t most_ids) {
+  if (request.filter().empty()) return check_ids(ids_of(request), most_ids);
+  if (request.ids_size() == 0) return {};
+  return fmt::format("ids: {} came with a filter: either ids or a filter is allowed",
+                     request.ids_size());
+}
+
 std::string check_insert(const wire::InsertRequest& request, const changes::RowShape& shape,
                          std::size_t most_rows) {
   std::string wrong = check_ids(ids_of(request), most_rows);

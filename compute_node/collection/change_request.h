@@ -17,8 +17,9 @@ namespace farvec::compute_node {
 /// come twice, attributes that do not fit the schema, and more of them than one call takes whole.
 std::string check_insert(const collection::v1::InsertRequest& request,
                          const changes::RowShape& shape, std::size_t most_rows);
-/// Returns what is wrong with the ids of a request; empty: nothing is. A Delete or a Get needs no
-/// other check.
+/// Does the same for a request that has either ids or a filter, whose text is checked later.
+std::string check_delete(const collection::v1::DeleteRequest& request, std::size_t most_ids);
+/// Returns what is wrong with the ids of a request; empty: nothing is. A Get needs no other check.
 std::string check_ids(std::span<const std::uint64_t> ids, std::size_t most);
 
 /// Returns what a checked request inserts. It borrows all of the request.

@@ -84,14 +84,26 @@ void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
   counter.fetch_add(more, std::memory_order_relaxed);
 }
 
-void tell_rows(const changes::FoundRows& found, wire::GetResponse& out) {
-  out.mutable_found()->Add(found.found.begin(), found.found.end());
-  out.mutable_rows()->assign(reinterpret_cast<const char*>(found.rows.data()), found.rows.size());
-  const layout::Tuples& tuples = found.attributes;
+template <typename Answer>
+void tell_attributes(const layout::Tuples& tuples, Answer& out) {
   out.mutable_attributes()->assign(reinterpret_cast<const char*>(tuples.bytes.data()),
                                    tuples.bytes.size());
   out.mutable_attribute_ends()->Add(tuples.ends.begin(), tuples.ends.end());
+}
+
+void tell_rows(const changes::FoundRows& found, wire::GetResponse& out) {
+  out.mutable_found()->Add(found.found.begin(), found.found.end());
+  out.mutable_rows()->assign(reinterpret_cast<const char*>(found.rows.data()), found.rows.size());
+  tell_attributes(found.attributes, out);
   out.set_version(found.version);
+}
+
+void tell_list(const changes::ListedRows& listed, wire::ListResponse& out) {
+  out.set_matches(listed.matches);
+  out.mutable_ids()->Add(listed.ids.begin(), listed.ids.end());
+  out.set_more(listed.more);
+  tell_attributes(listed.attributes, out);
+  out.set_version(listed.version);
 }
 
 }  // namespace
@@ -207,11 +219,16 @@ grpc::ServerUnaryReactor* CollectionService::Delete(grpc::CallbackServerContext*
                                                     wire::DeleteResponse* response) {
   return run(*context, changes_, request->ByteSizeLong(),
              [this, request, response](ServedChanges& changes, const CollectionCall& call) {
-               const std::string wrong = check_ids(ids_of(*request), changes.most_ids());
+               const std::string wrong = check_delete(*request, changes.most_ids());
                if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
                return outcome_of_change(
                    [&](Receipt& receipt) {
-                     changes.index().erase(ids_of(*request), {.until = change_by(call)}, receipt);
+                     const changes::Patience patience{.until = change_by(call)};
+                     if (request->filter().empty()) {
+                       changes.index().erase(ids_of(*request), patience, receipt);
+                     } else {
+                       changes.index().erase_matching(request->filter(), patience, receipt);
+                     }
                    },
                    [&](const Receipt& receipt) {
                      add(counters_.deleted, receipt.done);
@@ -240,6 +257,36 @@ grpc::ServerUnaryReactor* CollectionService::Get(grpc::CallbackServerContext* co
                const changes::RowShape shape = changes.index().row_shape();
                response->set_type(to_wire(shape.stored_type));
                response->set_dimension(shape.dimension);
+               return Outcome{};
+             });
+}
+
+grpc::ServerUnaryReactor* CollectionService::List(grpc::CallbackServerContext* context,
+                                                  const wire::ListRequest* request,
+                                                  wire::ListResponse* response) {
+  return run(*context, reads_, request->ByteSizeLong(),
+             [request, response](ServedChanges& changes, const CollectionCall& call) {
+               const std::size_t most = changes.most_ids();
+               if (request->most() > most) {
+                 return failed(StatusCode::invalid_argument,
+                               fmt::format("most: {} came, 0 to {} is allowed: ask again from the "
+                                           "last id + 1",
+                                           request->most(), most));
+               }
+               const changes::Listing asked{.filter = request->filter(),
+                                            .from = request->from(),
+                                            .most = request->most(),
+                                            .attributes = request->attributes()};
+               const auto late = [&call] {
+                 return call.cancelled() || now_ticks() >= call.answer_by();
+               };
+               try {
+                 tell_list(changes.index().list(asked, {.interrupted = late}), *response);
+               } catch (const WorkInterrupted&) {
+                 return failed(StatusCode::deadline_exceeded,
+                               "the rows were not listed before the deadline: allow more time, or "
+                               "ask for fewer");
+               }
                return Outcome{};
              });
 }

@@ -57,6 +57,33 @@ def test_results_are_the_nearest_that_meet_the_condition(collection, condition, 
             assert len(set(real) & set(near[:6])) >= len(real) - 1
 
 
+@pytest.mark.parametrize("condition,meets", CONDITIONS)
+def test_rows_are_counted_listed_and_deleted_by_a_condition(collection, condition, meets):
+    wanted = [i for i in range(ROWS) if meets(i)]
+    assert collection.count(condition) == len(wanted)
+    pages = list(collection.scroll(condition, limit=50))
+    assert [int(i) for ids, _ in pages for i in ids] == wanted
+    assert all(ids.dtype == np.uint64 and 0 < len(ids) <= 50 for ids, _ in pages)
+    expected = attributes_of(np.array(wanted, int))
+    assert [p for _, columns in pages for p in columns["price"]] == expected["price"]
+    assert collection.delete(filter=condition).done == len(wanted)
+    assert collection.count() == len(collection) == ROWS - len(wanted)
+
+
+def test_a_call_that_means_no_rows_is_refused(collection):
+    for wrong in ({}, {"filter": ""}, {"ids": [1], "filter": "true"}):
+        with pytest.raises(farvec.InvalidArgument, match="filter"):
+            collection.delete(**wrong)
+    for wrong in (0, -1, 10**9):
+        with pytest.raises(farvec.InvalidArgument, match="limit"):
+            next(collection.scroll(limit=wrong))
+    with pytest.raises(farvec.InvalidArgument, match="prise"):
+        collection.count("prise = 1")
+    with pytest.raises(farvec.InvalidArgument, match="select"):
+        next(collection.scroll(select=["prise"]))
+    assert collection.delete(filter="true").done == ROWS and list(collection.scroll()) == []
+
+
 def test_attributes_come_back(collection):
     ids = np.array([0, 1, 12, 5000])
     expected = attributes_of(ids[:3])

@@ -108,10 +108,19 @@ def test_attributes_of_a_collection(serve, tmp_path):
         assert found.counts.matches == 300 * len(wanted)
         for one in found.ids:
             assert set(one[one != np.iinfo(np.uint64).max]) == {2**40 + i for i in wanted}
+        assert node.count("price < 3 and note is not null") == len(wanted)
+        assert node.count() == 300
+        pages = list(node.scroll("price < 3", start=2**40 + 20, limit=7, select=["price"]))
+        assert [int(i) - 2**40 for page, _ in pages for i in page] == [i for i in wanted if i >= 20]
+        assert [p for _, page in pages for p in page["price"]] == [
+            prices[i] for i in wanted if i >= 20]
         with pytest.raises(farvec.InvalidArgument, match="no column 'prise'"):
             node.search(rows, filter="prise = 1")
         with pytest.raises(farvec.InvalidArgument, match="price"):
             node.insert(ids[:1], rows[:1], attributes={"price": ["x"]})
+        assert node.delete(filter="price = 9").done == prices.count(9)
+        assert node.count("price = 9") == 0 and node.count() == 300 - prices.count(9)
+        node.insert(ids, rows, attributes={"price": prices, "note": notes})
         # What searches alone serves filters too.
         with open_soon("grpc://" + node.describe()["collection"].removeprefix("grpc://")) as index:
             assert set(index.search(rows[0], k=3, filter="price = 9").ids) <= {

@@ -70,6 +70,32 @@ class CollectionFilterTest(ToolTest):
         self.assertEqual(few["hops_per_query"], 0)
         self.assertEqual(few["recall"], 1)
 
+    def test_rows_are_counted_listed_and_deleted_by_a_condition(self):
+        self.made()
+        self.must_pass(self.collection("insert", "--data", self.base, "--attributes", self.jsonl,
+                                       "--quiet"))
+        meets = [row for row in range(ROWS) if self.attributes[row].get("price", 10**9) < 50]
+        count = self.must_pass(self.collection("count", "--filter", "price < 50"))
+        self.assertEqual(int(count.stdout), len(meets))
+        listed = self.must_pass(self.collection("list", "--filter", "price < 50", "--from", 30))
+        lines = [json.loads(line) for line in listed.stdout.splitlines()]
+        self.assertEqual([line["id"] for line in lines], [row for row in meets if row >= 30])
+        for line in lines:
+            row = self.attributes[line["id"]]
+            self.assertEqual((line["price"], line["section"]), (row["price"], row["section"]))
+            self.assertEqual(sorted(line["tags"]), sorted(row["tags"]))
+        some = self.must_pass(self.collection("list", "--most", 3)).stdout.splitlines()
+        self.assertEqual([json.loads(line)["id"] for line in some], [0, 1, 2])
+        report = self.must_pass(self.collection("delete", "--filter", "price < 50", "--json"))
+        self.assertEqual(json.loads(report.stdout)["deleted"], len(meets))
+        facts = json.loads(self.must_pass(self.collection("count", "--json")).stdout)
+        self.assertEqual(facts["matches"], ROWS - len(meets))
+        self.must_refuse(self.collection("delete", "--filter", "true", "--range", "0:3"),
+                         "--ids", "--range", "--filter")
+        self.must_refuse(self.collection("delete", "--filter", "prise = 1"), "filter", "prise")
+        self.must_refuse(self.collection("count", "--filter", "price ="), "filter", "column 8")
+        self.must_refuse(self.collection("list", "--connect", "unix:/none"), "--connect")
+
     def test_csv_is_read_too(self):
         self.made()
         csv = self.folder / "base.csv"

@@ -46,6 +46,17 @@ class ServedFilterTest(ServiceTest):
             self.assert_found(address, "section = 'odd' and price between 50 and 60",
                               (self.prices % 2 == 1) & (50 <= self.prices) & (self.prices <= 60))
 
+    def test_rows_are_counted_listed_and_deleted(self):
+        self.change("insert", "--data", self.base, "--attributes", self.jsonl, "--quiet", "--json")
+        count = farvec("collection", "count", "--connect", self.address, "--filter", "price = 7")
+        self.assertEqual(int(self.must_pass(count).stdout), int((self.prices == 7).sum()))
+        listed = farvec("collection", "list", "--connect", self.address, "--filter", "price = 7")
+        lines = [json.loads(line) for line in self.must_pass(listed).stdout.splitlines()]
+        self.assertEqual(lines, [{"id": int(row), "price": 7, "section": "odd"}
+                                 for row in np.flatnonzero(self.prices == 7)])
+        report = self.change("delete", "--filter", "section = 'odd'", "--json")
+        self.assertEqual(report["deleted"], int((self.prices % 2 == 1).sum()))
+
     def test_a_load_has_a_filter(self):
         self.change("insert", "--data", self.base, "--attributes", self.jsonl, "--quiet", "--json")
         out = self.folder / "load.jsonl"

@@ -160,6 +160,32 @@ TEST(NodeAnswers, RowsHaveTheAttributesOfTheSchema) {
   EXPECT_THAT(fault_of(none, asked), HasSubstr("2 were asked for")) << "it would never end";
 }
 
+TEST(NodeAnswers, ListedRowsAscendAndAreAsManyAsWereAskedFor) {
+  const layout::Schema schema = layout::parse_schema("price: i64");
+  const changes::Listing asked{.from = 5, .most = 2};
+  const auto said = [&](std::initializer_list<std::uint64_t> ids, std::uint64_t matches,
+                        bool more) {
+    wire::ListResponse rows;
+    rows.mutable_ids()->Add(ids.begin(), ids.end());
+    rows.set_matches(matches);
+    rows.set_more(more);
+    return fault_of(rows, asked, schema);
+  };
+  EXPECT_THAT(said({5, 9}, 3, true), IsEmpty());
+  EXPECT_THAT(said({}, 3, false), IsEmpty());
+  EXPECT_THAT(said({}, 3, true), HasSubstr("0 rows of 3")) << "it would never end";
+  for (const auto& ids : {std::initializer_list<std::uint64_t>{9, 5}, {5, 5}, {4, 9}, {5, 6, 7}}) {
+    EXPECT_THAT(said(ids, 9, false), HasSubstr("in an order that cannot be"));
+  }
+  EXPECT_THAT(said({5, 9}, 1, false), HasSubstr("2 rows of 1"));
+  wire::ListResponse rows;
+  rows.add_ids(5);
+  rows.set_matches(1);
+  changes::Listing with = asked;
+  with.attributes = true;
+  EXPECT_THAT(fault_of(rows, with, schema), HasSubstr("the attributes of 0 rows"));
+}
+
 TEST(NodeAnswers, AReceiptIsOfWhatWasSent) {
   wire::InsertResponse in;
   in.set_done(3);

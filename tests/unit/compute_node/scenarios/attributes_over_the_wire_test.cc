@@ -128,6 +128,45 @@ TEST_F(CollectionAttributesTest, WrongOnesAreRefusedAndNothingIsIn) {
   EXPECT_EQ(collection().view()->live(), 0u);
 }
 
+TEST_F(CollectionAttributesTest, RowsAreCountedListedAndDeletedByACondition) {
+  start();
+  for (std::uint64_t id = 0; id < 200; id += 50) insert_with_attributes(id, id + 50, "x");
+  std::vector<std::uint64_t> cheap;
+  for (std::uint64_t id = 0; id < 200; ++id) {
+    if (id % 5 != 0 && id % 7 < 2) cheap.push_back(id);
+  }
+  wire::ListRequest request;
+  request.set_filter("price < 2");
+  request.set_attributes(true);
+  request.set_most(10);
+  std::vector<std::uint64_t> listed;
+  wire::ListResponse response;
+  do {
+    response.Clear();
+    const grpc::Status status =
+        ask([&](auto& context) { return stub->List(&context, request, &response); });
+    ASSERT_TRUE(status.ok()) << status.error_message();
+    EXPECT_EQ(response.matches(), cheap.size());
+    EXPECT_EQ(response.attribute_ends_size(), response.ids_size());
+    listed.insert(listed.end(), response.ids().begin(), response.ids().end());
+    if (response.ids_size() > 0) request.set_from(listed.back() + 1);
+  } while (response.more());
+  EXPECT_EQ(listed, cheap);
+  wire::DeleteRequest deletion;
+  deletion.set_filter("price < 2");
+  wire::DeleteResponse deleted;
+  ASSERT_TRUE(ask([&](auto& c) { return stub->Delete(&c, deletion, &deleted); }).ok());
+  EXPECT_EQ(deleted.done(), cheap.size());
+  EXPECT_EQ(collection().view()->live(), 200 - cheap.size());
+  deletion.add_ids(7);
+  const grpc::Status both = ask([&](auto& c) { return stub->Delete(&c, deletion, &deleted); });
+  EXPECT_EQ(both.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(both.error_message(), HasSubstr("either ids or a filter"));
+  request.set_most(1u << 30);
+  const grpc::Status many = ask([&](auto& c) { return stub->List(&c, request, &response); });
+  EXPECT_THAT(many.error_message(), HasSubstr("most: 1073741824 came"));
+}
+
 /// An Insert is in as a whole, so that it is one record of the log; a Get has the first rows alone.
 TEST_F(CollectionAttributesTest, LargeOnesComeInSeveralCalls) {
   start();
