@@ -92,7 +92,7 @@ class Writer {
     Ticks until = 0;
     changes::Receipt& receipt;
     Status status = {};
-    wal::Position end = 0;                  ///< of the last record
+    wal::Position end = 0;                  ///< where the last record ends
     std::vector<std::uint64_t> moved = {};  ///< ids whose rows were no longer where they were found
   };
 
