@@ -78,7 +78,7 @@ def checked(tmp_path, *arguments):
     """What a type checker says. nanobind leaves out the arguments of os.PathLike and NDArray."""
     return subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--disable-error-code", "type-arg", "--cache-dir",
-         tmp_path / "cache", *arguments], text=True, capture_output=True, check=False, cwd=tmp_path,
+         tmp_path / "cache", "--config-file", pathlib.Path(__file__).with_name("mypy.ini"), *arguments], text=True, capture_output=True, check=False, cwd=tmp_path,
         env=dict(os.environ, MYPYPATH=str(STUB.parents[1])))
 
 
