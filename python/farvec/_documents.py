@@ -19,7 +19,7 @@ from farvec._farvec import Collection
 from farvec.errors import InvalidArgument, WrongType
 
 COLUMNS = {"_id": "bytes not null", "_text": "bytes not null", "_metadata": "bytes not null"}
-ROWS_OF_A_SEARCH = 1000  # below the largest k of a collection that was opened without a word
+PAGE = 10_000  # rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +71,6 @@ class Documents:
         self.collection = where if isinstance(where, Collection) else _opened(where, own, making)
         facts = self.collection.describe()
         self.metric: str = facts["metric"]
-        self._dimension: int = facts["dimension"]
         kinds = {column["name"]: column["type"] for column in facts.get("schema", ())}
         self.columns = {name: kind for name, kind in kinds.items() if name not in own}
         try:
@@ -140,21 +139,13 @@ class Documents:
         return [(stored, distances[stored.number]) for stored in self.rows(numbers)]
 
     def where(self, condition: str) -> list[int]:
-        """All rows that meet a condition. Ranges of ids are halved until a search has all of one."""
-        found: list[int] = []
-        ranges = [(0, MOST_ID - 1)]
-        while ranges:
-            low, high = ranges.pop()
-            ids = self.collection.search(
-                [0] * self._dimension, ROWS_OF_A_SEARCH,
-                filter=f"({condition}) and id between {low} and {high}").ids
-            numbers = [int(number) for number in ids if number != MOST_ID]
-            if len(numbers) < ROWS_OF_A_SEARCH:
-                found += numbers
-            else:
-                middle = (low + high) // 2
-                ranges += [(middle + 1, high), (low, middle)]
-        return found
+        """All rows that meet a condition."""
+        return [int(number) for ids, _ in self.collection.scroll(condition, limit=PAGE, select=[])
+                for number in ids]
+
+    def remove_where(self, condition: str) -> None:
+        """Delete all rows that meet a condition."""
+        self.collection.delete(filter=condition)
 
     def _numbers_to_put(self, ids: Sequence[str]) -> list[int]:
         """The rows of ids, none of which is another id's."""
@@ -170,9 +161,8 @@ class Documents:
 
 
 def _opened(path: str | os.PathLike[str], own: Mapping[str, str], making: Making) -> Collection:
-    if os.fspath(path).startswith("grpc://"):
-        raise InvalidArgument(f"{path}: a compute node takes no attributes yet: give a folder")
-    if not (os.path.isdir(path) and os.listdir(path)):
+    is_served = os.fspath(path).startswith("grpc://")
+    if not is_served and not (os.path.isdir(path) and os.listdir(path)):
         schema = dict(making.schema or {})
         taken = [name for name in schema if name in own]
         if taken:

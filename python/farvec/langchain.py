@@ -131,7 +131,7 @@ class FarvecVectorStore(VectorStore):
     def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
         """Delete documents: those of the ids, which may not be there, or all (None)."""
         if ids is None:
-            self._documents.remove_rows(self._documents.where("true"))
+            self._documents.remove_where("true")
         else:
             self._documents.remove(ids)
         return True

@@ -113,8 +113,7 @@ class FarvecVectorStore(BasePydanticVectorStore):
 
     def delete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
         """Delete the nodes of a document."""
-        found = self._documents.where(f"_document = {_conditions.quoted(ref_doc_id)}")
-        self._documents.remove_rows(found)
+        self._documents.remove_where(f"_document = {_conditions.quoted(ref_doc_id)}")
 
     def delete_nodes(self, node_ids: list[str] | None = None,
                      filters: MetadataFilters | None = None, **delete_kwargs: Any) -> None:
@@ -125,7 +124,7 @@ class FarvecVectorStore(BasePydanticVectorStore):
 
     def clear(self) -> None:
         """Delete all nodes."""
-        self._documents.remove_rows(self._documents.where("true"))
+        self._documents.remove_where("true")
 
     def query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
         """The nodes most like the query's embedding, that meet its filters and are of its ids.

@@ -1,5 +1,10 @@
 """Small data sets, their exact neighbours by numpy alone, and indexes of them."""
 
+import os
+import pathlib
+import subprocess
+import time
+
 import numpy as np
 import pytest
 
@@ -55,3 +60,38 @@ def folder(tmp_path_factory, rows):
 def index(folder):
     with farvec.open(folder) as opened:
         yield opened
+
+
+@pytest.fixture()
+def serve(tmp_path):
+    """Starts a compute node with options and returns its address once it answers."""
+    started = []
+
+    def start(*options):
+        address = f"unix:{tmp_path}/node.sock"
+        node = subprocess.Popen(
+            [pathlib.Path(os.environ["FARVEC_BIN_DIR"]) / "farvec-compute-node", "--listen", address, *options],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        started.append(node)
+        for _ in range(600):
+            if (tmp_path / "node.sock").exists() or node.poll() is not None:
+                break
+            time.sleep(0.05)
+        assert node.poll() is None, node.stderr.read()
+        return "grpc://" + address
+
+    start.nodes = started
+    yield start
+    for node in started:
+        node.terminate()
+        node.communicate(timeout=60)
+
+
+def open_soon(address, opener=farvec.open):
+    """It may listen before it has its index."""
+    for _ in range(600):
+        try:
+            return opener(address, retries=3)
+        except farvec.Unavailable:
+            time.sleep(0.05)
+    return opener(address)

@@ -18,7 +18,7 @@ from langchain_core.indexing import InMemoryRecordManager, index  # noqa: E402
 from langchain_tests.integration_tests import VectorStoreIntegrationTests  # noqa: E402
 
 import farvec  # noqa: E402
-from conftest import distances  # noqa: E402
+from conftest import distances, open_soon  # noqa: E402
 from farvec import _conditions, _documents  # noqa: E402
 from farvec.langchain import FarvecVectorStore  # noqa: E402
 from frameworks import ODD_TEXTS, snippets_of  # noqa: E402
@@ -163,14 +163,23 @@ def test_what_is_there_is_opened_again_and_compared_with_what_is_asked(tmp_path,
         assert len(mine) == len(TEXTS) - 1
 
 
+def test_a_collection_that_a_compute_node_serves(serve, tmp_path):
+    FarvecVectorStore(tmp_path / "set", EMBEDDING, schema={"year": "i64"}).close()
+    address = serve("--collection", str(tmp_path / "set"))
+    with open_soon(address, lambda node, retries: FarvecVectorStore(node, EMBEDDING)) as store:
+        store.add_texts(TEXTS, [{"year": 2000 + i} for i in range(len(TEXTS))])
+        found = store.similarity_search("x", k=len(TEXTS), filter="year >= 2003")
+        assert {d.page_content for d in found} == set(TEXTS[3:])
+        store.delete()
+        assert len(store.collection) == 0
+
+
 def test_collections_of_something_else_are_refused(tmp_path):
     farvec.Collection.create(tmp_path / "bare", 24)
     with pytest.raises(farvec.InvalidArgument, match="no column '_id'"):
         FarvecVectorStore(tmp_path / "bare", EMBEDDING)
     with pytest.raises(farvec.InvalidArgument, match="'_text' is a column of the store itself"):
         FarvecVectorStore(tmp_path / "set", EMBEDDING, schema={"_text": "string"})
-    with pytest.raises(farvec.InvalidArgument, match="a compute node takes no attributes yet"):
-        FarvecVectorStore("grpc://127.0.0.1:1", EMBEDDING)
     with pytest.raises(farvec.InvalidArgument, match="metadatas: 1 for 2 texts"):
         FarvecVectorStore.from_texts(["a", "b"], EMBEDDING, [{}], collection=tmp_path / "texts")
     farvec.Collection(tmp_path / "texts").close()  # it was left closed

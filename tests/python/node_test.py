@@ -1,55 +1,14 @@
 """A compute node by its address, beside the same index here."""
 
 import os
-import pathlib
 import signal
-import subprocess
 import threading
-import time
 
 import numpy as np
 import pytest
 
 import farvec
-from conftest import DIMENSION, ROWS, vectors
-
-BIN = pathlib.Path(os.environ["FARVEC_BIN_DIR"])
-
-
-@pytest.fixture()
-def serve(tmp_path):
-    """Starts a compute node with options and returns its address once it answers."""
-    started = []
-
-    def start(*options):
-        address = f"unix:{tmp_path}/node.sock"
-        node = subprocess.Popen(
-            [BIN / "farvec-compute-node", "--listen", address, *options],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        started.append(node)
-        for _ in range(600):
-            if (tmp_path / "node.sock").exists() or node.poll() is not None:
-                break
-            time.sleep(0.05)
-        assert node.poll() is None, node.stderr.read()
-        return "grpc://" + address
-
-    start.nodes = started
-    yield start
-    for node in started:
-        node.terminate()
-        node.communicate(timeout=60)
-
-
-def open_soon(address, opener=farvec.open):
-    """It may listen before it has its index."""
-    for _ in range(600):
-        try:
-            return opener(address, retries=3)
-        except farvec.Unavailable:
-            time.sleep(0.05)
-    return opener(address)
-
+from conftest import DIMENSION, ROWS, open_soon, vectors
 
 def test_an_index(serve, folder, queries):
     with open_soon(serve("--index", str(folder))) as node, farvec.open(folder) as here:
