@@ -146,6 +146,12 @@ layout::CollectionManifest NodesCollection::manifest() {
 
 std::vector<View::Bulk> NodesCollection::open(const SegmentAccess& access, const View& known,
                                               const Segment::OnChunk& on_chunk) {
+  if (!catalogue_->manifest.schema.empty()) {
+    throw Error(
+        "'{}': its rows have attributes, which memory nodes do not hold yet: read it by its "
+        "folder",
+        name_);
+  }
   SegmentAccess segments = access;
   segments.collection = *collection_;
   std::vector<View::Bulk> parts;

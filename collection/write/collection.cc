@@ -65,13 +65,6 @@ OpenedLog open_numbered(const std::filesystem::path& folder, const CollectionAcc
   }
   const layout::CollectionManifest manifest = layout::read_collection(folder);
   require_tier(manifest.options, access);
-  if (access.segments.nodes != nullptr && !manifest.schema.empty()) {
-    throw StatusError(
-        StatusCode::invalid_argument,
-        "'{}': its rows have attributes, and memory nodes do not hold attributes yet: "
-        "leave its segments in the folder",
-        folder.string());
-  }
   OpenedLog opened = open_log(folder, access.log_nodes.get());
   if (access.segments.nodes != nullptr && opened.manifest.segments_on_nodes == 0) {
     opened.manifest.segments_on_nodes = std::max<std::uint64_t>(wal::random_word(), 1);

@@ -10,8 +10,10 @@
 #include <string>
 #include <thread>
 
+#include "attributes/condition.h"
 #include "collection/read/collection_follower.h"
 #include "collection/read/collection_reader.h"
+#include "collection/read/collection_source.h"
 #include "collection/segment/segment_folder.h"
 #include "tests/unit/collection/nodes_fixture.h"
 #include "tests/unit/message_of.h"
@@ -26,6 +28,84 @@ class SegmentsOnTier : public SegmentsOnNodes, public ::testing::WithParamInterf
  protected:
   SegmentsOnTier() { tier_ = GetParam(); }
 };
+
+/// Vectors lie on the nodes, and attributes stay in the folder.
+class AttributesBesideNodes : public SegmentsOnNodes {
+ protected:
+  static layout::CollectionManifest attributed() {
+    layout::CollectionManifest shape = small_shape();
+    shape.schema = layout::parse_schema("price: i64");
+    return shape;
+  }
+  AttributesBesideNodes() : SegmentsOnNodes(attributed()) {}
+
+  tiers::AttachOptions host_options() const {
+    tiers::AttachOptions options;
+    options.memory_node = addresses(1).front();
+    return options;
+  }
+
+  /// The price of a row is the last digit of its id.
+  void insert_priced(std::uint64_t begin, std::uint64_t end) {
+    Batch batch;
+    layout::Tuples tuples;
+    for (std::uint64_t id = begin; id < end; ++id) {
+      rows_[id] = random_row(random_);
+      batch.add(id, rows_[id]);
+      tuples.append(collection_->shape().schema,
+                    std::vector<layout::Value>{static_cast<std::int64_t>(id % 10)});
+    }
+    Receipt receipt;
+    collection_->insert({batch.rows(), batch.ids(), tuples.view()}, within(kPatienceUs), receipt);
+    EXPECT_EQ(receipt.done, end - begin);
+  }
+  /// Searches find the nearest of the rows with a price below 3.
+  void expect_cheap(const ViewPointer& view) {
+    Rows cheap;
+    for (const auto& [id, row] : rows_) {
+      if (id % 10 < 3) cheap[id] = row;
+    }
+    const auto condition = attributes::parse_condition("price < 3", collection_->shape().schema);
+    for (int i = 0; i < 10; ++i) {
+      const std::vector<float> query = random_row(random_);
+      const auto expected = exact(cheap, Metric::l2, query);
+      const Answer answer = search_view(view, query, 20, kAll, condition.get());
+      ASSERT_EQ(answer.ids.size(), 20u);
+      for (std::size_t r = 0; r < 20; ++r) EXPECT_EQ(answer.ids[r], expected[r].second);
+      EXPECT_LE(answer.counts.reads, cheap.size()) << "rows that fail are not read";
+    }
+  }
+};
+
+TEST_F(AttributesBesideNodes, SearchesOfNodesMeetTheCondition) {
+  start(0);
+  open_on(1);
+  insert_priced(0, 200);
+  collection_->flush();
+  insert_priced(150, 260);
+  collection_->flush();
+  collection_->settle();
+  ASSERT_TRUE(comes([&] { return is_spread(1, 1); }));
+  const ViewPointer view = collection_->view();
+  for (const View::Bulk& bulk : view->segments) bulk.segment->records().load();
+  expect_cheap(view);
+  const CollectionReader there(path(), segments_on(1));
+  expect_cheap(there.view());
+  collection_->compact();
+  expect_cheap(collection_->view());
+}
+
+TEST_F(AttributesBesideNodes, AReaderWithoutTheFolderIsRefused) {
+  start(0);
+  open_on(1);
+  insert_priced(0, 200);
+  collection_->flush();
+  collection_->settle();
+  ASSERT_TRUE(comes([&] { return !tiers::SegmentHost(host_options()).catalogues().empty(); }));
+  const auto source = nodes_collection(segments_on(1).nodes, "set");
+  EXPECT_THAT(message_of([&] { CollectionReader reader(*source, segments_on(1)); }),
+              HasSubstr("its rows have attributes, which memory nodes do not hold yet"));
+}
 
 TEST_P(SegmentsOnTier, HaveEveryChangeAndNothingElse) {
   for (std::size_t i = 0; i < kNodes; ++i) start(i);
