@@ -82,25 +82,6 @@ std::string limits_fault(const v1::DescribeResponse& node) {
        node.clusters() == 0 ? std::string() : range_fault("max_probe", node.max_probe(), ~0u)});
 }
 
-std::string result_fault(const v1::QueryResult& result, std::size_t k) {
-  const auto found = static_cast<std::size_t>(result.distances_size());
-  const auto ids = static_cast<std::size_t>(result.ids_size());
-  const auto user_ids = static_cast<std::size_t>(result.user_ids_size());
-  // Ids of more than 32 bits come as user_ids alone, and the ids of an index as ids alone.
-  const bool sound = found <= k && (ids == found || (ids == 0 && user_ids == found)) &&
-                     (user_ids == found || user_ids == 0);
-  if (!sound) {
-    return fmt::format("it sent {} ids, {} user_ids and {} distances for k = {}", ids, user_ids,
-                       found, k);
-  }
-  const auto& distances = result.distances();
-  if (std::ranges::any_of(distances, [](float distance) { return std::isnan(distance); })) {
-    return "it sent a distance that is no number";
-  }
-  if (result.coverage() >= 0 && result.coverage() <= 1) return {};
-  return fmt::format("it sent a coverage of {}, where 0 to 1 can be", result.coverage());
-}
-
 /// Checks the attributes of `there` rows.
 template <typename Answer>
 std::string attributes_fault(const Answer& rows, const layout::Schema& schema, std::size_t there) {
@@ -115,6 +96,28 @@ std::string attributes_fault(const Answer& rows, const layout::Schema& schema, s
   } catch (const Error& error) {
     return error.what();
   }
+}
+
+std::string result_fault(const v1::QueryResult& result, const AskedQueries& asked) {
+  const std::size_t k = asked.k;
+  const auto found = static_cast<std::size_t>(result.distances_size());
+  const auto ids = static_cast<std::size_t>(result.ids_size());
+  const auto user_ids = static_cast<std::size_t>(result.user_ids_size());
+  // Ids of more than 32 bits come as user_ids alone, and the ids of an index as ids alone.
+  const bool sound = found <= k && (ids == found || (ids == 0 && user_ids == found)) &&
+                     (user_ids == found || user_ids == 0);
+  if (!sound) {
+    return fmt::format("it sent {} ids, {} user_ids and {} distances for k = {}", ids, user_ids,
+                       found, k);
+  }
+  const auto& distances = result.distances();
+  if (std::ranges::any_of(distances, [](float distance) { return std::isnan(distance); })) {
+    return "it sent a distance that is no number";
+  }
+  if (result.coverage() >= 0 && result.coverage() <= 1) {
+    return attributes_fault(result, asked.select, found);
+  }
+  return fmt::format("it sent a coverage of {}, where 0 to 1 can be", result.coverage());
 }
 
 /// Checks how many rows came, where `there` of them were found.
@@ -155,7 +158,7 @@ std::string fault_of(const v1::SearchResponse& response, const AskedQueries& ask
   for (std::size_t i = 0; i < came; ++i) {
     const v1::QueryResult& result = response.results(static_cast<int>(i));
     if (result.status() != 0) continue;
-    const std::string fault = result_fault(result, asked.k);
+    const std::string fault = result_fault(result, asked);
     if (!fault.empty()) return fmt::format("query {} of the call: {}", i, fault);
   }
   return {};

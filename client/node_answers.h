@@ -20,6 +20,7 @@ namespace farvec::client {
 struct AskedQueries {
   std::size_t queries = 0;
   std::size_t k = 0;
+  layout::Schema select = {};  ///< columns that results come with
 };
 
 struct AskedRows {

@@ -76,6 +76,7 @@ v1::SearchRequest request_template(const search::AskedSearch& parameters, Elemen
   }
   if (parameters.partial) request.set_partial(true);
   request.set_filter(parameters.filter);
+  request.mutable_select()->Assign(parameters.select.begin(), parameters.select.end());
   return request;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "client/node_answers.h"
 
 namespace farvec::client {
 namespace {
@@ -19,6 +20,7 @@ search::QueryCounts counts_of(const v1::QueryCounts& counts) {
           .bytes = counts.bytes(),
           .lost = counts.lost(),
           .matches = counts.matches(),
+          .attribute_reads = counts.attribute_reads(),
           .pool_misses = counts.pool_misses(),
           .rerank_reads = counts.rerank_reads(),
           .clusters = counts.clusters(),
@@ -33,7 +35,16 @@ void copy_row(const Ids& ids, std::size_t row, Out& out) {
   std::copy(ids.begin(), ids.end(), out.begin() + static_cast<std::ptrdiff_t>(row));
 }
 
-void add_result(const v1::QueryResult& result, std::size_t query, RemoteResults& results) {
+/// Appends the attributes of k neighbours, of which some may be missing. Results come in the order
+/// of the queries.
+void add_attributes(const v1::QueryResult& result, std::size_t k, layout::Tuples& attributes) {
+  const layout::TupleView rows = attributes_in(result);
+  attributes.append(rows);
+  for (std::size_t i = rows.count(); i < k; ++i) attributes.append(layout::null_tuple());
+}
+
+void add_result(const v1::QueryResult& result, std::size_t query, bool select,
+                RemoteResults& results) {
   dataset::GroundTruth& out = results.neighbors;
   const std::size_t row = query * out.k;
   const bool narrow = result.ids_size() == result.distances_size();
@@ -51,6 +62,7 @@ void add_result(const v1::QueryResult& result, std::size_t query, RemoteResults&
   }
   copy_row(result.ids(), row, out.ids);
   copy_row(result.distances(), row, out.distances);
+  if (select) add_attributes(result, out.k, results.attributes);
   results.totals += counts_of(result.counts());
   results.coverage = std::min<double>(results.coverage, result.coverage());
 }
@@ -68,9 +80,10 @@ RemoteResults empty_results(std::size_t queries, std::uint32_t k, bool wide_ids)
   return results;
 }
 
-void add_results(const v1::SearchResponse& response, std::size_t first, RemoteResults& results) {
+void add_results(const v1::SearchResponse& response, std::size_t first, bool select,
+                 RemoteResults& results) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(response.results_size()); ++i) {
-    add_result(response.results(static_cast<int>(i)), first + i, results);
+    add_result(response.results(static_cast<int>(i)), first + i, select, results);
   }
 }
 

@@ -43,9 +43,9 @@ bool may_pass(grpc::StatusCode code) {
 }
 
 Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
-                std::chrono::milliseconds deadline) {
+                const RemoteSearchOptions& options, const layout::Schema& select) {
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + deadline);
+  context.set_deadline(std::chrono::system_clock::now() + options.deadline);
   Attempt made;
   const grpc::Status status = stub.Search(&context, request, &made.response);
   if (!status.ok()) {
@@ -55,8 +55,8 @@ Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
     made.retry_after = retry_after(context);
     return made;
   }
-  made.wrong =
-      fault_of(made.response, {static_cast<std::size_t>(request.queries_size()), request.k()});
+  made.wrong = fault_of(made.response,
+                        {static_cast<std::size_t>(request.queries_size()), request.k(), select});
   if (!made.wrong.empty()) return made;
   for (const v1::QueryResult& result : made.response.results()) {
     if (result.status() == 0) continue;
@@ -73,8 +73,10 @@ Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
 v1::SearchResponse call(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
                         const RemoteSearchOptions& options, Random& random) {
   Backoff backoff(options.retries, random);
+  const layout::Schema select =
+      select_columns(options.schema, options.schema.require(options.parameters.select));
   for (;;) {
-    Attempt made = attempt(stub, request, options.deadline);
+    Attempt made = attempt(stub, request, options, select);
     if (made.wrong.empty()) return std::move(made.response);
     const auto wait = made.passes ? backoff.next(made.retry_after) : std::nullopt;
     if (!wait) {
@@ -102,7 +104,8 @@ RemoteResults search_node(v1::ComputeNode::Stub& stub, const RemoteSearchOptions
     if (asked_to_end(options.interrupted)) throw WorkInterrupted();
     const std::size_t count = std::min(step, all - begin);
     const auto request = make_request(options, queries, begin, count);
-    add_results(call(stub, request, options, random), begin, results);
+    add_results(call(stub, request, options, random), begin, !options.parameters.select.empty(),
+                results);
     if (options.answered) options.answered(count);
   }
   return results;

@@ -23,6 +23,7 @@ struct RemoteSearchOptions {
   Interruption interrupted = {};  ///< asked before every call
   /// Is told after every call how many queries it has answered.
   std::function<void(std::size_t queries)> answered = {};
+  layout::Schema schema = {};  ///< the collection's, where parameters select columns
   bool wide_ids = false;  ///< user_ids are filled in; else an id of more than 32 bits is an error
 };
 

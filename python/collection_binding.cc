@@ -391,7 +391,8 @@ void bind_reads(nb::class_<CollectionHandle>& type) {
           [](const CollectionHandle& handle, const AnyArray& queries, std::optional<std::int64_t> k,
              std::optional<std::int64_t> list, std::int64_t width,
              std::optional<std::int64_t> probe, std::optional<float> prune_ratio,
-             const std::optional<std::string>& filter, double deadline) {
+             const std::optional<std::string>& filter,
+             const std::optional<std::vector<std::string>>& select, double deadline) {
             return run_search(*handle.get(), queries,
                               {.k = k,
                                .list = list,
@@ -399,15 +400,18 @@ void bind_reads(nb::class_<CollectionHandle>& type) {
                                .probe = probe,
                                .prune_ratio = prune_ratio,
                                .deadline = deadline,
-                               .filter = filter.value_or("")});
+                               .filter = filter.value_or(""),
+                               .select = select.value_or(std::vector<std::string>())});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
           "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "filter"_a = nb::none(),
-          "deadline"_a = 10.0,
+          "select"_a = nb::none(), "deadline"_a = 10.0,
           "Find the nearest live vectors; as Index.search(), with ids of the user's (uint64, the "
           "largest number for none), and k may be more than there are vectors. ``filter`` is a "
           "condition on attributes and ids that all results meet: ``\"price < 20 and tags contains "
-          "any ('new')\"``.")
+          "any ('new')\"``. With ``select``, a list of names of columns, the result has "
+          "``attributes``: a dict with a list of k values for each column, None where a neighbour "
+          "is missing; of several queries a list of such dicts.")
       .def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {

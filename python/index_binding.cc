@@ -150,6 +150,8 @@ constexpr CountField kCountFields[] = {
     {"lost", &QueryCounts::lost, "Records that no memory node could deliver."},
     {"clusters", &QueryCounts::clusters, "Clusters that were searched."},
     {"matches", &QueryCounts::matches, "Rows that meet the filter; 0 without one."},
+    {"attribute_reads", &QueryCounts::attribute_reads,
+     "Results whose attributes were read from a file."},
     {"pool_misses", &QueryCounts::pool_misses, "Slotted pages: records that were not in the pool."},
     {"rerank_reads", &QueryCounts::rerank_reads,
      "Slotted pages: of the reads, those that ranked results again."},
@@ -219,6 +221,12 @@ void bind_result(nb::module_& module) {
       .def_ro("counts", &Result::counts, "What all queries together cost.")
       .def_ro("coverage", &Result::coverage,
               "1, or with ``partial`` the least share of the records that a query could read.")
+      .def_prop_ro(
+          "attributes", [](const Result& result) { return result.attributes; },
+          nb::sig("def attributes(self) -> dict[str, typing.Any] | list[dict[str, typing.Any]] | "
+                  "None"),
+          "The selected columns of the neighbours, as Collection.attributes() returns them; of "
+          "several queries a list with one dict for each. None where nothing was selected.")
       .def(
           "__iter__", [](const Result& result) { return nb::iter(parts_of(result)); },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[typing.Any]"))
@@ -234,11 +242,14 @@ void bind_result(nb::module_& module) {
       .def("__repr__", &show_result)
       .def("__getstate__",
            [](const Result& result) {
-             return nb::make_tuple(result.ids, result.distances, result.counts, result.coverage);
+             return nb::make_tuple(result.ids, result.distances, result.counts, result.coverage,
+                                   result.attributes);
            })
       .def("__setstate__", [](Result& result, const nb::tuple& state) {
+        // Pickles of older versions have no attributes.
         new (&result)
-            Result{state[0], state[1], nb::cast<QueryCounts>(state[2]), nb::cast<double>(state[3])};
+            Result{state[0], state[1], nb::cast<QueryCounts>(state[2]), nb::cast<double>(state[3]),
+                   state.size() > 4 ? nb::object(state[4]) : nb::none()};
       });
 }
 
@@ -250,7 +261,8 @@ void bind_class(nb::module_& module) {
           [](const IndexHandle& index, const AnyArray& queries, std::optional<std::int64_t> k,
              std::optional<std::int64_t> list, std::int64_t width,
              std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool partial,
-             const std::optional<std::string>& filter, double deadline) {
+             const std::optional<std::string>& filter,
+             const std::optional<std::vector<std::string>>& select, double deadline) {
             return run_search(*index.get(), queries,
                               {.k = k,
                                .list = list,
@@ -259,11 +271,12 @@ void bind_class(nb::module_& module) {
                                .prune_ratio = prune_ratio,
                                .partial = partial,
                                .deadline = deadline,
-                               .filter = filter.value_or("")});
+                               .filter = filter.value_or(""),
+                               .select = select.value_or(std::vector<std::string>())});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
           "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "partial"_a = false,
-          "filter"_a = nb::none(), "deadline"_a = 10.0, kSearchDoc)
+          "filter"_a = nb::none(), "select"_a = nb::none(), "deadline"_a = 10.0, kSearchDoc)
       .def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {

@@ -93,7 +93,7 @@ Answer OpenCollection::search(const VectorView& queries, const Call& call) {
         [&](const std::string& text) { return attributes::parse_condition(text, shape.schema); },
         call.asked.filter);
   }
-  return pooled_search(pool_, 1, rows, {parameters, call, true, condition.get()});
+  return pooled_search(pool_, 1, rows, {parameters, call, true, condition.get(), shape.schema});
 }
 
 nlohmann::ordered_json OpenCollection::describe() const {

@@ -50,11 +50,14 @@ Answer RemoteIndex::search(const VectorView& queries, const Call& call) {
   options.retries = retries_;
   options.interrupted = call.interrupted;
   options.wide_ids = client::serves_collection(served_);
+  options.schema = layout::parse_schema(served_.schema());
   dataset::ViewReader rows(queries, "queries");
   client::RemoteResults found = client::search_node(*stub_, options, rows);
   return {.neighbors = std::move(found.neighbors),
           .has_user_ids = options.wide_ids,
           .user_ids = std::move(found.user_ids),
+          .attributes = std::move(found.attributes),
+          .schema = select_columns(options.schema, options.schema.require(call.asked.select)),
           .totals = found.totals,
           .coverage = found.coverage};
 }

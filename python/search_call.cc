@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "python/attributes.h"
 #include "python/errors.h"
 #include "python/jobs.h"
 #include "python/others_may_run.h"
@@ -36,6 +37,7 @@ search::AskedSearch asked_search(const SearchArguments& given, const search::Sea
   if (given.prune_ratio) asked.probing.prune_ratio = *given.prune_ratio;
   asked.partial = given.partial;
   asked.filter = given.filter;
+  asked.select = given.select;
   return asked;
 }
 
@@ -52,9 +54,21 @@ void check_queries(const Searcher& searcher, const Rows& queries) {
   queries.require_sound(searcher.metric());
 }
 
+nb::object to_attributes(const Answer& answer, bool as_one) {
+  if (answer.schema.empty()) return nb::none();
+  const layout::TupleView all = answer.attributes.view();
+  if (as_one) return to_columns(answer.schema, all);
+  nb::list each;
+  for (std::size_t q = 0; q < answer.neighbors.queries; ++q) {
+    each.append(to_columns(answer.schema, all.part(q * answer.neighbors.k, answer.neighbors.k)));
+  }
+  return each;
+}
+
 Result to_result(Answer answer, bool as_one) {
   dataset::GroundTruth& found = answer.neighbors;
   Result result;
+  result.attributes = to_attributes(answer, as_one);
   result.ids = answer.has_user_ids
                    ? to_numpy(std::move(answer.user_ids), found.queries, found.k, as_one)
                    : to_numpy(std::move(found.ids), found.queries, found.k, as_one);
@@ -77,8 +91,11 @@ double checked_deadline(double seconds) {
 Result run_search(Searcher& searcher, const AnyArray& array, const SearchArguments& arguments) {
   Call call{.asked = asked_search(arguments, searcher.bounds()),
             .deadline_seconds = checked_deadline(arguments.deadline)};
-  if (!arguments.filter.empty() && !searcher.takes_filters()) {
-    throw_invalid("filter: rows have attributes in a collection alone");
+  if (!searcher.takes_filters()) {
+    const char* const name = !arguments.filter.empty()   ? "filter"
+                             : !arguments.select.empty() ? "select"
+                                                         : nullptr;
+    if (name != nullptr) throw_invalid("{}: rows have attributes in a collection alone", name);
   }
   const Rows queries(array, "queries", {.type = searcher.type(), .round_doubles = false});
   check_queries(searcher, queries);

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "python/arrays.h"
 #include "python/searcher.h"
@@ -22,6 +24,7 @@ struct SearchArguments {
   bool partial = false;
   double deadline = 10;
   std::string filter = {};
+  std::vector<std::string> select = {};
 };
 
 /// Returns `seconds`. Throws StatusError (invalid_argument) unless a call may take that long.
@@ -33,6 +36,9 @@ struct Result {
   nanobind::object distances;
   search::QueryCounts counts;
   double coverage = 1;
+  /// A dict of the selected columns, or for several queries a list with one for each; None where no
+  /// columns were selected.
+  nanobind::object attributes = nanobind::none();
 };
 
 /// Checks shapes, types and values, gives up the interpreter and searches; signals can interrupt a

@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "base/types.h"
 #include "dataset/groundtruth.h"
+#include "layout/attributes/tuple.h"
 #include "search/core/asked_search.h"
 #include "search/core/search_core.h"
 
@@ -30,6 +31,9 @@ struct Answer {
   dataset::GroundTruth neighbors;       ///< missing ones are kInvalidNode and infinity
   bool has_user_ids = false;            ///< user_ids take the place of `neighbors.ids`
   std::vector<std::uint64_t> user_ids;  ///< missing ones are search::kNoUserId
+  /// The selected columns of every neighbour, of a schema of these columns alone.
+  layout::Tuples attributes;
+  layout::Schema schema;  ///< without columns: none were selected
   search::QueryCounts totals;
   double coverage = 1;  ///< the least of all queries
 };

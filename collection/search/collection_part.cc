@@ -10,6 +10,7 @@
 
 #include "attributes/condition.h"
 #include "base/check.h"
+#include "collection/search/found_attributes.h"
 #include "collection/search/search_legs.h"
 #include "search/core/core_loop.h"
 
@@ -237,7 +238,8 @@ Status CollectionPart::merge(const SearchRequest& request, Slot& slot) const {
     if (!leg.answer.status.ok()) return leg.answer.status;
     leg.results = 0;
     for (std::uint32_t r = 0; r < leg.answer.found; ++r) {
-      slot.found.push_back({leg.distances[r], leg.id(static_cast<NodeId>(leg.ids[r])), &leg});
+      const auto row = static_cast<NodeId>(leg.ids[r]);
+      slot.found.push_back({leg.distances[r], row, leg.id(row), &leg});
     }
   }
   slot.kept = std::min<std::size_t>(request.parameters.k(), slot.found.size());
@@ -282,6 +284,18 @@ void CollectionPart::fill(const SearchRequest& request, const Slot& slot, Search
   answer.found = static_cast<std::uint32_t>(slot.kept);
 }
 
+/// Says where the attributes of the results are.
+void CollectionPart::attach_attributes(const ViewPointer& view, const Slot& slot,
+                                       SearchAnswer& answer) {
+  std::vector<FoundAttributes::Row> rows;
+  for (std::size_t i = 0; i < slot.kept; ++i) {
+    const Slot::Found& found = slot.found[i];
+    rows.push_back({found.leg->segment, found.leg->fresh, found.row});
+    if (found.leg->segment != nullptr) ++answer.counts.attribute_reads;
+  }
+  answer.attributes = std::make_shared<const FoundAttributes>(view, std::move(rows));
+}
+
 /// Leaves the legs the rows that meet the condition. Those that have none are not searched.
 void CollectionPart::filter(const SearchRequest& request, Slot& slot) {
   const auto* const graph = std::get_if<search::GraphChoice>(&request.parameters.choice());
@@ -309,6 +323,7 @@ Status CollectionPart::search(std::uint32_t number, const SearchRequest& request
   answer.found = 0;
   answer.counts = {};
   answer.coverage = 1;
+  answer.attributes = nullptr;
   slot.used = 0;
   ViewPointer view;
   Status status;
@@ -317,6 +332,7 @@ Status CollectionPart::search(std::uint32_t number, const SearchRequest& request
     status = bind(*view, slot);
     if (status.ok()) status = search_legs(number, request);
     if (status.ok()) fill(request, slot, answer);
+    if (status.ok() && request.attributes) attach_attributes(view, slot, answer);
   } catch (const std::exception& error) {
     status = failed_search(error);
   }

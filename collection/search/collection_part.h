@@ -67,6 +67,8 @@ class CollectionPart final : public search::CorePart {
   Result<bool> plan_again(const search::SearchRequest& request, Slot& slot) const;
   static void fill(const search::SearchRequest& request, const Slot& slot,
                    search::SearchAnswer& answer);
+  static void attach_attributes(const ViewPointer& view, const Slot& slot,
+                                search::SearchAnswer& answer);
 
   const ViewSource views_;
   coroutines::Scheduler& scheduler_;

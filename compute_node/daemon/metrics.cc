@@ -89,6 +89,8 @@ void add_totals(Families& families, const search::QueryCounts& totals) {
   add_counter(families, "estimates_total", "Distances estimated from codes", totals.estimates);
   add_counter(families, "distances_total", "Exact distances", totals.distances);
   add_counter(families, "matches_total", "Rows that met the filters of searches", totals.matches);
+  add_counter(families, "attribute_reads_total", "Results whose attributes were read from a file",
+              totals.attribute_reads);
   add_counter(families, "clusters_probed_total", "Clusters probed", totals.clusters);
   add_counter(families, "group_reads_total", "Reads of clusters' groups", totals.group_reads);
   add_counter(families, "list_reads_total", "Reads of clusters' addresses", totals.list_reads);

@@ -146,6 +146,19 @@ std::string read_filter(const std::string& filter, const ServedIndex& index,
   }
 }
 
+/// Sets `result`, or returns what is wrong.
+std::string read_select(const v1::SearchRequest& request, const ServedIndex& index,
+                        std::vector<std::size_t>& result) {
+  if (request.select_size() == 0) return {};
+  try {
+    const std::vector<std::string> names(request.select().begin(), request.select().end());
+    result = index.schema.value_or(layout::Schema()).require(names);
+    return {};
+  } catch (const Error& error) {
+    return fmt::format("select: {}", error.what());
+  }
+}
+
 WorkUnits query_work(const search::SearchChoice& choice, const ServedIndex& index) {
   const std::uint32_t size = search::size_of(choice);
   const bool clusters = std::holds_alternative<search::ProbeChoice>(choice);
@@ -178,6 +191,7 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
   if (result.wrong.empty()) {
     result.wrong = read_filter(request.filter(), index, shape.condition);
   }
+  if (result.wrong.empty()) result.wrong = read_select(request, index, shape.select);
   for (int i = 0; result.wrong.empty() && i < request.queries_size(); ++i) {
     result.wrong = check_query(request, i, index);
   }

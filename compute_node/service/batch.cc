@@ -7,6 +7,7 @@ Batch::Batch(const BatchShape& shape)
       queries_(lines_per_query_ * shape.queries),
       user_ids_(shape.user_ids),
       condition_(shape.condition),
+      select_(shape.select),
       ids_(std::size_t{shape.queries} * shape.parameters.k()),
       distances_(std::size_t{shape.queries} * shape.parameters.k()),
       tasks_(shape.queries),
@@ -19,6 +20,7 @@ Batch::Batch(const BatchShape& shape)
     task.request.partial = shape.partial;
     task.request.deadline = shape.deadline;
     task.request.condition = condition_.get();
+    task.request.attributes = !select_.empty();
     task.work = shape.work;
     task.answer.ids = ids_.data() + i * shape.parameters.k();
     task.answer.distances = distances_.data() + i * shape.parameters.k();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "attributes/condition.h"
@@ -32,6 +33,7 @@ struct BatchShape {
   bool partial = false;
   bool user_ids = false;  ///< the ids are those of users, not numbers of rows
   attributes::ConditionPointer condition = nullptr;  ///< what results meet; null: nothing
+  std::vector<std::size_t> select = {};              ///< columns whose values come with the results
   Ticks deadline = 0;                                ///< absolute
   WorkUnits work = 1;                                ///< work of each query, at least 1
 };
@@ -49,6 +51,7 @@ class Batch {
   std::byte* query_slot(std::size_t i);
 
   bool user_ids() const { return user_ids_; }
+  std::span<const std::size_t> select() const { return select_; }
 
   /// Ends one task. True for the last of the batch: then the caller owns the batch again.
   bool finish_one();
@@ -77,6 +80,7 @@ class Batch {
   std::vector<Line> queries_;
   const bool user_ids_;
   const attributes::ConditionPointer condition_;
+  const std::vector<std::size_t> select_;
   std::vector<std::uint64_t> ids_;
   std::vector<float> distances_;
   std::vector<QueuedTask> tasks_;

@@ -1,6 +1,7 @@
 #include "compute_node/service/query_service.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <span>
@@ -12,6 +13,9 @@
 
 namespace farvec::compute_node {
 namespace {
+
+/// The attributes in an answer: with them it fits a message.
+constexpr std::size_t kMostAttributeBytes = std::size_t{16} << 20;
 
 void fill_counts(const search::QueryCounts& counts, v1::QueryCounts& out) {
   out.set_hops(counts.hops);
@@ -28,6 +32,7 @@ void fill_counts(const search::QueryCounts& counts, v1::QueryCounts& out) {
   out.set_pool_misses(counts.pool_misses);
   out.set_rerank_reads(counts.rerank_reads);
   out.set_matches(counts.matches);
+  out.set_attribute_reads(counts.attribute_reads);
 }
 
 /// Writes both kinds of ids, for clients that know only one kind, as long as the ids fit it.
@@ -55,6 +60,31 @@ void fill_result(const QueuedTask& task, const Batch& batch, v1::QueryResult& ou
     for (const std::uint64_t row : ids) out.add_ids(static_cast<NodeId>(row));
   }
   out.mutable_distances()->Add(answer.distances, answer.distances + answer.found);
+}
+
+/// Writes the attributes that the batch selects, as far as `room` bytes allow, which it makes less.
+/// Returns how that went.
+Status fill_attributes(const QueuedTask& task, const Batch& batch, const layout::Schema& schema,
+                       std::size_t& room, v1::QueryResult& out) {
+  if (batch.select().empty() || !task.answer.status.ok() || task.answer.found == 0) return {};
+  try {
+    const layout::Tuples whole = task.answer.attributes->read();
+    const layout::Tuples rows = select_columns(whole.view(), schema, batch.select());
+    if (rows.bytes.size() > room) {
+      return {StatusCode::invalid_argument,
+              "select: the attributes of the results of one call take more than 16 MiB: ask for "
+              "fewer queries or results a call, or for fewer columns"};
+    }
+    room -= rows.bytes.size();
+    out.mutable_attributes()->assign(reinterpret_cast<const char*>(rows.bytes.data()),
+                                     rows.bytes.size());
+    out.mutable_attribute_ends()->Add(rows.ends.begin(), rows.ends.end());
+    return {};
+  } catch (const std::exception& error) {
+    spdlog::error("attributes of results cannot be read: {}", error.what());
+    return {StatusCode::data_loss,
+            "the attributes of the results cannot be read: the node's log has the reason"};
+  }
 }
 
 void fill_stats(const StatisticsSnapshot& now, v1::StatsResponse& out) {
@@ -129,9 +159,10 @@ class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
       : statistics_(statistics), response_(response) {}
 
   /// Ties a batch to this call. Nothing of the call is used after its Finish.
-  void expect(Batch& batch, std::uint64_t generation) {
+  void expect(Batch& batch, const ServedIndex& index) {
     batch.cancel_flag = cancelled_;
-    batch.answer = [this, generation](Batch& done) { answer(done, generation); };
+    if (!batch.select().empty()) schema_ = index.schema.value_or(layout::Schema());
+    batch.answer = [this, generation = index.generation](Batch& done) { answer(done, generation); };
   }
 
  private:
@@ -141,10 +172,14 @@ class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
     response_.set_generation(generation);
     Status first;
     bool any_ok = false;
-    for (const QueuedTask& task : batch.tasks()) {
+    std::size_t room = kMostAttributeBytes;
+    for (QueuedTask& task : batch.tasks()) {
+      v1::QueryResult& out = *response_.add_results();
+      const Status selected = fill_attributes(task, batch, schema_, room, out);
+      if (!selected.ok()) task.answer.status = selected;
       any_ok |= task.answer.status.ok();
       if (first.ok()) first = task.answer.status;
-      fill_result(task, batch, *response_.add_results());
+      fill_result(task, batch, out);
     }
     Finish(any_ok ? grpc::Status::OK : rpc::to_grpc(first));
   }
@@ -154,6 +189,7 @@ class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
 
   ServiceStatistics& statistics_;
   v1::SearchResponse& response_;
+  layout::Schema schema_;  ///< of a call that selects columns
   const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
 };
 
@@ -204,7 +240,7 @@ QueryService::Verdict QueryService::submit(Engine& engine, const v1::SearchReque
     return {too_late(expected, left), Refusal::too_late, expected + expected / 4 - left};
   }
   auto batch = make_batch(request, engine.index(), shape);
-  call.expect(*batch, engine.index().generation);
+  call.expect(*batch, engine.index());
   const Status status = engine.submit(batch);
   if (status.ok()) return {grpc::Status::OK};
   return {rpc::to_grpc(status.code(), fmt::format("{}: {} queries came, {} of {} places are taken",

@@ -124,6 +124,18 @@ std::size_t Schema::require(std::string_view name) const {
   throw Error("there is no column '{}': the schema is {}", name, to_string(*this));
 }
 
+std::vector<std::size_t> Schema::require(std::span<const std::string> names) const {
+  std::vector<std::size_t> columns;
+  for (const std::string& name : names) {
+    const std::size_t column = require(std::string_view(name));
+    if (std::find(columns.begin(), columns.end(), column) != columns.end()) {
+      throw Error("column '{}' comes twice", name);
+    }
+    columns.push_back(column);
+  }
+  return columns;
+}
+
 Schema parse_schema(std::string_view text) {
   std::vector<Column> columns;
   if (trimmed(text).empty()) return {};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,8 @@ class Schema {
   std::optional<std::size_t> find(std::string_view name) const;
   /// Throws Error that names the columns there are.
   std::size_t require(std::string_view name) const;
+  /// Does the same for each of several names, none of which may come twice.
+  std::vector<std::size_t> require(std::span<const std::string> names) const;
 
   bool operator==(const Schema&) const = default;
 

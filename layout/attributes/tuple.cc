@@ -326,4 +326,26 @@ void Tuples::append(std::span<const std::byte> tuple) {
   ends.push_back(bytes.size());
 }
 
+Schema select_columns(const Schema& schema, std::span<const std::size_t> columns) {
+  std::vector<Column> selected;
+  for (const std::size_t column : columns) {
+    selected.push_back(schema[column]);
+    selected.back().nullable = true;  // a result that is missing has nulls
+  }
+  return Schema(std::move(selected));
+}
+
+Tuples select_columns(const TupleView& rows, const Schema& schema,
+                      std::span<const std::size_t> columns) {
+  const Schema part = select_columns(schema, columns);
+  Tuples selected;
+  std::vector<Value> values(columns.size());
+  for (std::size_t row = 0; row < rows.count(); ++row) {
+    const Tuple tuple(rows.row(row));
+    for (std::size_t i = 0; i < columns.size(); ++i) values[i] = tuple.value(schema, columns[i]);
+    selected.append(part, values);
+  }
+  return selected;
+}
+
 }  // namespace farvec::layout

@@ -140,4 +140,10 @@ struct Tuples {
   static Tuples copy_of(const TupleView& rows);
 };
 
+/// Returns tuples with the columns of these numbers alone, in this order: of the schema that
+/// select_columns() makes of `schema`. All rows must be whole.
+Tuples select_columns(const TupleView& rows, const Schema& schema,
+                      std::span<const std::size_t> columns);
+Schema select_columns(const Schema& schema, std::span<const std::size_t> columns);
+
 }  // namespace farvec::layout

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "layout/index/manifest.h"
 #include "search/core/search_parameters.h"
@@ -22,6 +23,8 @@ struct AskedSearch {
   bool partial = false;  ///< go on without records that no memory node can deliver
   /// The text of a condition that results meet (attributes/condition.h); empty: there is none.
   std::string filter = {};
+  /// Columns of the attributes that come with the results.
+  std::vector<std::string> select = {};
 
   SearchChoice choice(layout::IndexKind kind) const {
     const GraphChoice graph{.list = list, .width = width};

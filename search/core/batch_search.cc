@@ -92,6 +92,7 @@ class StridedFeed : public TaskFeed {
       slot.request.partial = parameters_.partial;
       slot.request.count_lines = parameters_.count_lines;
       slot.request.condition = parameters_.condition;
+      slot.request.attributes = parameters_.attributes != nullptr;
       free_.push_back(&slot);
     }
     Slot* slot = free_.back();
@@ -113,6 +114,9 @@ class StridedFeed : public TaskFeed {
       }
       results_.distances[row + i] =
           found ? slot.answer.distances[i] : std::numeric_limits<float>::infinity();
+    }
+    if (parameters_.attributes != nullptr) {
+      (*parameters_.attributes)[slot.number % queries_.count] = slot.answer.attributes;
     }
     totals += slot.answer.counts;
     coverage = std::min(coverage, slot.answer.coverage);
@@ -149,6 +153,7 @@ BatchOutcome run_batch(std::span<const std::unique_ptr<SearchCore>> cores, Vecto
     results.ids.resize(queries.count * results.k);
   }
   results.distances.resize(queries.count * results.k);
+  if (parameters.attributes != nullptr) parameters.attributes->assign(queries.count, nullptr);
   std::vector<std::unique_ptr<StridedFeed>> feeds;
   for (std::size_t c = 0; c < cores.size(); ++c) {
     feeds.push_back(std::make_unique<StridedFeed>(queries, parameters, results, c, cores.size()));

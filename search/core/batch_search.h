@@ -36,6 +36,9 @@ struct BatchParameters {
   /// Receives the ids in place of the results (queries x k; missing ones are kNoUserId). Null: the
   /// results do, and an id that has more than 32 bits is an error.
   std::vector<std::uint64_t>* user_ids = nullptr;
+  /// Receives for each query how to read the attributes of its results. Null: they are not asked
+  /// for.
+  std::vector<std::shared_ptr<const ResultAttributes>>* attributes = nullptr;
   BatchThreads threads = BatchThreads::pinned;
 };
 

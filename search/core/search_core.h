@@ -62,6 +62,8 @@ struct QueryCounts {
   std::uint64_t bytes = 0;       ///< bytes fetched from the tier
   std::uint64_t lost = 0;        ///< those of `reads` that no memory node could deliver
   std::uint64_t matches = 0;     ///< rows that meet SearchRequest::condition; 0 without one
+  /// Results whose attributes have to be read from a file: each is one more read, of its bytes.
+  std::uint64_t attribute_reads = 0;
   // These are counted for slotted pages only. Their reads are reads of pages, prefetched ones
   // included.
   std::uint64_t pool_misses = 0;   ///< records that were not in the pool when they were asked for
@@ -84,6 +86,7 @@ struct QueryCounts {
     bytes += other.bytes;
     lost += other.lost;
     matches += other.matches;
+    attribute_reads += other.attribute_reads;
     pool_misses += other.pool_misses;
     rerank_reads += other.rerank_reads;
     clusters += other.clusters;
@@ -95,6 +98,16 @@ struct QueryCounts {
     lines += other.lines;
     return *this;
   }
+};
+
+/// ResultAttributes read the attributes of the rows that a search has found, as they were when it
+/// began. Any thread may read them, also when the core is gone.
+class ResultAttributes {
+ public:
+  virtual ~ResultAttributes() = default;
+  /// Returns a tuple for each result, in their order; none where rows have no attributes. Reads
+  /// files. Throws Error naming the file.
+  virtual layout::Tuples read() const = 0;
 };
 
 /// A SearchRequest is what a search is asked for.
@@ -112,6 +125,9 @@ struct SearchRequest {
   /// Results meet this condition; null: every row may be a result. It is for indexes whose rows
   /// have attributes (CorePart::takes_conditions()); others refuse it.
   const attributes::Condition* condition = nullptr;
+  /// SearchAnswer::attributes are asked for. It is for indexes that take conditions; others do not
+  /// heed it.
+  bool attributes = false;
   /// The rows to search, ascending, each below the count of rows (else: invalid_argument); null
   /// data: all rows. A set of none has data that is not null, and no results. The graph is not
   /// walked: these rows, except for those that are also in `out`, are read and compared with the
@@ -136,6 +152,9 @@ struct SearchAnswer {
   /// the ids of its users.
   std::uint64_t* ids = nullptr;
   float* distances = nullptr;  ///< room for k; exact
+
+  /// How to read the attributes of the results; null where they were not asked for.
+  std::shared_ptr<const ResultAttributes> attributes;
 
   Status status;
   std::uint32_t found = 0;  ///< how many of the k are filled in

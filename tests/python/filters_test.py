@@ -1,5 +1,7 @@
 """Attributes of a collection's rows, and searches among rows that meet a condition."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,30 @@ def test_a_call_that_means_no_rows_is_refused(collection):
     with pytest.raises(farvec.InvalidArgument, match="select"):
         next(collection.scroll(select=["prise"]))
     assert collection.delete(filter="true").done == ROWS and list(collection.scroll()) == []
+
+
+@pytest.mark.parametrize("when", ["fresh", "compact"])
+def test_selected_columns_come_with_the_results(collection, when):
+    if when == "compact":
+        collection.compact()
+    queries = vectors(4, seed=9)
+    found = collection.search(queries, k=5, filter="price < -95", select=["at", "price"])
+    assert found.counts.attribute_reads == (4 * 4 if when == "compact" else 0)
+    for ids, columns in zip(found.ids, found.attributes):
+        real = ids[:4].astype(int)
+        assert sorted(real) == [1, 2, 3, 4]
+        expected = attributes_of(real)
+        assert list(columns) == ["at", "price"]
+        assert columns["price"] == [*expected["price"], None]
+        assert columns["at"][:4].tolist() == expected["at"].astype("datetime64[us]").tolist()
+        assert np.isnat(columns["at"][4])
+    one = collection.search(queries[0], k=1, select=["section"])
+    assert one.attributes == {"section": [attributes_of(one.ids)["section"][0]]}
+    assert collection.search(queries[0]).attributes is None
+    assert pickle.loads(pickle.dumps(one)).attributes == one.attributes
+    for wrong in (["prise"], ["price", "price"]):
+        with pytest.raises(farvec.InvalidArgument, match="select"):
+            collection.search(queries, select=wrong)
 
 
 def test_attributes_come_back(collection):

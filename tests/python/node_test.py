@@ -73,6 +73,11 @@ def test_attributes_of_a_collection(serve, tmp_path):
         assert [int(i) - 2**40 for page, _ in pages for i in page] == [i for i in wanted if i >= 20]
         assert [p for _, page in pages for p in page["price"]] == [
             prices[i] for i in wanted if i >= 20]
+        found = node.search(rows[:3], k=4, filter="price < 3", select=["note", "price"])
+        assert [list(one) for one in found.attributes] == [["note", "price"]] * 3
+        for ids_, columns in zip(found.ids, found.attributes):
+            assert columns["price"] == [prices[int(i) - 2**40] for i in ids_]
+            assert columns["note"] == [notes[int(i) - 2**40] for i in ids_]
         with pytest.raises(farvec.InvalidArgument, match="no column 'prise'"):
             node.search(rows, filter="prise = 1")
         with pytest.raises(farvec.InvalidArgument, match="price"):

@@ -85,6 +85,21 @@ TEST(NodeAnswers, EveryResultHasAsManyIdsAsDistances) {
   EXPECT_THAT(fault_of(answer({5, 4'000'000, 5}), asked), HasSubstr("4000000 user_ids"));
 }
 
+TEST(NodeAnswers, EveryResultHasTheColumnsThatWereSelected) {
+  const layout::Schema select = layout::parse_schema("price: i64");
+  v1::SearchResponse response;
+  v1::QueryResult& result = add_result(response, {.user_ids = 1, .distances = 1});
+  EXPECT_THAT(fault_of(response, {1, 3, select}), HasSubstr("the attributes of 0 rows came"));
+  layout::Tuples tuples;
+  tuples.append(select, std::vector<layout::Value>{std::int64_t{5}});
+  result.set_attributes(tuples.bytes.data(), tuples.bytes.size());
+  result.add_attribute_ends(tuples.ends[0]);
+  EXPECT_THAT(fault_of(response, {1, 3, select}), IsEmpty());
+  EXPECT_THAT(fault_of(response, {1, 3}), HasSubstr("the attributes of 1 rows came"));
+  result.set_attribute_ends(0, 1 << 20);
+  EXPECT_THAT(fault_of(response, {1, 3, select}), HasSubstr("damaged"));
+}
+
 TEST(NodeAnswers, EveryQueryHasOneResultWhoseNumbersAreSome) {
   v1::SearchResponse response = answer({1, 0, 1});
   EXPECT_THAT(fault_of(response, {2, 1}), HasSubstr("1 results came for 2 queries"));

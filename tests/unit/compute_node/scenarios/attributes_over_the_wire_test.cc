@@ -98,6 +98,55 @@ TEST_F(CollectionAttributesTest, SearchesReturnRowsThatMeetTheFilter) {
   }
 }
 
+TEST_F(CollectionAttributesTest, SelectedColumnsComeWithTheResults) {
+  start();
+  insert_with_attributes(0, 50, "old");
+  ASSERT_TRUE(flush().ok());
+  insert_with_attributes(50, 60, "fresh");
+  auto request = search_request(collection::random_row(random), 100);
+  request.add_select("note");
+  request.add_select("price");
+  v1::SearchResponse response;
+  ASSERT_TRUE(search(request, response).ok());
+  const v1::QueryResult& found = response.results(0);
+  ASSERT_EQ(found.user_ids_size(), 60);
+  ASSERT_EQ(found.attribute_ends_size(), 60);
+  EXPECT_EQ(found.counts().attribute_reads(), 50u);
+  const std::vector<std::size_t> columns{1, 0};
+  const layout::Schema part = select_columns(schema, columns);
+  const layout::TupleView tuples{.ends = {found.attribute_ends().data(), 60},
+                                 .bytes = std::as_bytes(std::span(found.attributes()))};
+  EXPECT_NO_THROW(layout::check_tuples(tuples, part, "the answer"));
+  for (int i = 0; i < 60; ++i) {
+    const std::uint64_t id = found.user_ids(i);
+    const layout::Tuple tuple(tuples.row(static_cast<std::size_t>(i)));
+    EXPECT_EQ(tuple.value(part, 0), layout::Value(std::string(id < 50 ? "old" : "fresh")));
+    EXPECT_EQ(tuple.value(part, 1), price(id));
+  }
+  request.add_select("prise");
+  EXPECT_THAT(search(request, response).error_message(), HasSubstr("select: there is no column"));
+  request.clear_select();
+  request.add_select("note");
+  request.add_select("note");
+  EXPECT_THAT(search(request, response).error_message(), HasSubstr("'note' comes twice"));
+}
+
+TEST_F(CollectionAttributesTest, AttributesThatFitNoAnswerAreRefused) {
+  start();
+  for (std::uint64_t id = 0; id < 300; id += 15) {
+    insert_with_attributes(id, id + 15, std::string(60'000, 'n'));
+  }
+  auto request = search_request(collection::random_row(random), 250);
+  request.add_queries(request.queries(0));
+  request.add_select("note");
+  v1::SearchResponse response;
+  ASSERT_TRUE(search(request, response).ok());
+  EXPECT_EQ(response.results(0).attribute_ends_size(), 250);
+  EXPECT_EQ(response.results(1).status(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(response.results(1).message(), HasSubstr("16 MiB"));
+  EXPECT_EQ(response.results(1).user_ids_size(), 0);
+}
+
 TEST_F(CollectionAttributesTest, AWrongFilterIsNamedWithItsPlace) {
   start();
   auto request = search_request(collection::random_row(random), 3);

@@ -1,0 +1,34 @@
+// FoundAttributes read the attributes of the rows that a search of a collection has found.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "base/types.h"
+#include "collection/state/view.h"
+#include "layout/attributes/tuple.h"
+#include "search/core/search_core.h"
+
+namespace farvec::collection {
+
+/// Keeps the view of the search, so that its segments and memtables stay.
+class FoundAttributes final : public search::ResultAttributes {
+ public:
+  /// A row is one of a segment or one of a memtable of the view.
+  struct Row {
+    const Segment* segment = nullptr;
+    const View::Fresh* fresh = nullptr;
+    NodeId row = 0;
+  };
+
+  FoundAttributes(ViewPointer view, std::vector<Row> rows)
+      : view_(std::move(view)), rows_(std::move(rows)) {}
+
+  layout::Tuples read() const override;
+
+ private:
+  const ViewPointer view_;
+  const std::vector<Row> rows_;
+};
+
+}  // namespace farvec::collection
