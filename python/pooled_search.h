@@ -14,7 +14,7 @@ struct PooledCall {
   const Call& call;
   bool user_ids = false;                             ///< the cores are a collection's
   const attributes::Condition* condition = nullptr;  ///< what results meet
-  layout::Schema schema = {};                        ///< of the rows, whose columns are selected
+  layout::Schema schema = {};                        ///< the one whose columns are selected
 };
 
 /// Searches with up to `threads` cores, the first on the calling thread. The queries are in stored

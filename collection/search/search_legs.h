@@ -80,7 +80,7 @@ struct CollectionPart::Slot {
 
   struct Found {
     float distance = 0;
-    NodeId row = 0;  ///< of the leg
+    NodeId row = 0;  ///< its number in the leg
     std::uint64_t id = 0;
     Leg* leg = nullptr;
 

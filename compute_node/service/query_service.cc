@@ -189,7 +189,7 @@ class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
 
   ServiceStatistics& statistics_;
   v1::SearchResponse& response_;
-  layout::Schema schema_;  ///< of a call that selects columns
+  layout::Schema schema_;  ///< set where the call selects columns
   const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
 };
 

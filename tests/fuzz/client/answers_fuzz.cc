@@ -34,7 +34,7 @@ void use(const v1::DescribeResponse& node) {
 void use(const v1::SearchResponse& response) {
   for (const bool wide_ids : {false, true}) {
     client::RemoteResults results = client::empty_results(2 * kQueries, kK, wide_ids);
-    fuzz::expect_error_at_most([&] { client::add_results(response, kQueries, results); });
+    fuzz::expect_error_at_most([&] { client::add_results(response, kQueries, false, results); });
     FARVEC_CHECK(results.neighbors.ids.size() == 2 * kQueries * kK);
   }
 }
