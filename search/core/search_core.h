@@ -24,6 +24,10 @@ namespace farvec::attributes {
 class Condition;
 }  // namespace farvec::attributes
 
+namespace farvec::layout {
+struct Tuples;
+}  // namespace farvec::layout
+
 namespace farvec::search {
 
 class ProbeCounts;
