@@ -98,6 +98,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.out = bulk.out->empty() ? nullptr : bulk.out.get();
     leg.live = bulk.live();
     leg.wanted.clear();
+    leg.by_cluster = nullptr;
     leg.counts = {};
     leg.coverage = 1;
   }
@@ -111,6 +112,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.out = fresh.out.get();
     leg.live = fresh.live();
     leg.wanted.clear();
+    leg.by_cluster = nullptr;
     leg.counts = {};
     leg.coverage = 1;
   }
