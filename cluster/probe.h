@@ -15,6 +15,7 @@
 #include "base/row_set.h"
 #include "base/status.h"
 #include "cluster/centroid_index.h"
+#include "cluster/cluster_matches.h"
 #include "cluster/posting_source.h"
 #include "graph/candidate_list.h"
 #include "graph/visited_filter.h"
@@ -40,6 +41,11 @@ struct ProbeParameters {
   std::uint32_t vector_count = 0;   ///< vectors in the index; an id at or beyond it is corruption
   /// Vectors that are not results; null: every vector may be one.
   const RowSet* out = nullptr;
+  /// Where the vectors that are not out are; null: not known. Clusters without any are then not
+  /// probed and do not count. One round probes as many clusters as were asked for, or more: until
+  /// they are home of wanted_matches, and of k. prune_ratio leaves out none of these.
+  const ClusterMatches* matches = nullptr;
+  std::uint32_t wanted_matches = 0;
   /// Counts reads that could not be delivered; null: none is lost. When some are lost, only a
   /// limited number of further clusters is probed in their place.
   const std::uint64_t* lost = nullptr;
@@ -164,11 +170,7 @@ class ProbeRounds {
   /// Puts the clusters of the next round, which no round before had, into scratch.clusters: first
   /// those that were asked for, later as many as complete() says. False when no more can be probed.
   bool next() {
-    if (scratch_.probed.size() >= wanted_) return false;
-    centroids_.search(query_, wanted_, scratch_.centroids);
-    scratch_.cost.centroids.distances += scratch_.centroids.counts.distances;
-    scratch_.cost.centroids.estimates += scratch_.centroids.counts.estimates;
-    choose();
+    if (parameters_.matches != nullptr ? !choose_holding() : !choose_near()) return false;
     std::vector<ClusterId>& probed = scratch_.probed;
     probed.insert(probed.end(), scratch_.clusters.begin(), scratch_.clusters.end());
     std::sort(probed.begin(), probed.end());
@@ -187,6 +189,7 @@ class ProbeRounds {
   /// clusters as are expected to give as many members that are not out as the clusters of the first
   /// round had members, up to twice as many clusters.
   bool complete(double members, double out) {
+    if (parameters_.matches != nullptr) return true;
     if (wanted_members_ < 0) wanted_members_ = members;
     const double probed = scratch_.cost.clusters;
     double next = 2.0 * std::max<double>(wanted_, probed);
@@ -204,6 +207,8 @@ class ProbeRounds {
  private:
   /// When at most this share of the members is missing, another round is not worth its cost.
   static constexpr double kSlack = 0.05;
+  /// Ranking a few more centroids costs less than ranking them anew.
+  static constexpr double kHoldingSlack = 1.25;
   /// Where some clusters cannot be read, at most kMoreTimes times more clusters are probed, or
   /// kMoreClusters if that is more.
   static constexpr std::uint32_t kMoreTimes = 8;
@@ -213,6 +218,70 @@ class ProbeRounds {
     const std::uint32_t all = parameters_.cluster_count;
     if (parameters_.lost == nullptr || *parameters_.lost == 0) return all;
     return std::min(std::max(asked_ * kMoreTimes, kMoreClusters), all);
+  }
+
+  void search_centroids() {
+    centroids_.search(query_, wanted_, scratch_.centroids);
+    scratch_.cost.centroids.distances += scratch_.centroids.counts.distances;
+    scratch_.cost.centroids.estimates += scratch_.centroids.counts.estimates;
+  }
+
+  bool choose_near() {
+    if (scratch_.probed.size() >= wanted_) return false;
+    search_centroids();
+    choose();
+    return true;
+  }
+
+  /// Chooses clusters that hold matches, all of them where no more are wanted.
+  bool choose_holding() {
+    if (!scratch_.probed.empty()) return false;
+    const ClusterMatches& matches = *parameters_.matches;
+    const std::uint32_t wanted = std::max(parameters_.wanted_matches, parameters_.k);
+    if (matches.count() <= wanted || matches.holding <= asked_) return choose_all_holding();
+    const std::uint32_t all = parameters_.cluster_count;
+    for (wanted_ = expect_to_hold(wanted);; wanted_ = std::min(2 * wanted_, all)) {
+      search_centroids();
+      if (choose_nearest_holding(wanted)) return true;
+      if (wanted_ == all) return choose_all_holding();
+    }
+  }
+
+  /// Says among how many of the nearest clusters there should be enough that hold matches, were
+  /// these spread at random.
+  std::uint32_t expect_to_hold(std::uint32_t wanted) const {
+    const ClusterMatches& matches = *parameters_.matches;
+    const double every = static_cast<double>(parameters_.cluster_count) / matches.holding;
+    const double needed =
+        std::max<double>(asked_, static_cast<double>(wanted) * matches.holding / matches.count());
+    return static_cast<std::uint32_t>(
+        std::min<double>(std::ceil(kHoldingSlack * needed * every), parameters_.cluster_count));
+  }
+
+  bool choose_all_holding() {
+    scratch_.clusters.clear();
+    for (ClusterId c = 0; c < parameters_.cluster_count; ++c) {
+      if (parameters_.matches->count_of(c) > 0) scratch_.clusters.push_back(c);
+    }
+    return true;
+  }
+
+  /// Returns whether the clusters that were found hold as many as are wanted.
+  bool choose_nearest_holding(std::uint32_t wanted) {
+    scratch_.clusters.clear();
+    const float ratio = parameters_.prune_ratio * parameters_.prune_ratio;
+    float bound = std::numeric_limits<float>::infinity();
+    std::uint32_t held = 0;
+    for (const NearCluster& near : scratch_.centroids.found) {
+      const std::uint32_t count = parameters_.matches->count_of(near.cluster);
+      if (count == 0) continue;
+      const bool enough = scratch_.clusters.size() >= asked_ || near.distance > bound;
+      if (held >= wanted && enough) return true;
+      if (scratch_.clusters.empty()) bound = near.distance * ratio;
+      scratch_.clusters.push_back(near.cluster);
+      held += count;
+    }
+    return held >= wanted && scratch_.clusters.size() >= asked_;
   }
 
   /// Chooses the first `wanted_` clusters that were found, without those that were probed. While no

@@ -99,6 +99,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.out = bulk.out->empty() ? nullptr : bulk.out.get();
     leg.live = bulk.live();
     leg.wanted.clear();
+    leg.by_cluster = nullptr;
     leg.counts = {};
     leg.coverage = 1;
   }
@@ -112,6 +113,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.out = fresh.out.get();
     leg.live = fresh.live();
     leg.wanted.clear();
+    leg.by_cluster = nullptr;
     leg.counts = {};
     leg.coverage = 1;
   }

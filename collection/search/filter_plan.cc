@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "layout/graph/graph_layout.h"
-
 namespace farvec::collection {
 namespace {
 
@@ -17,8 +15,10 @@ constexpr std::uint64_t kAlwaysEstimated = 8192;
 std::uint64_t most_scanned(const Segment& segment, const search::SearchIndex& index,
                            std::uint32_t list) {
   const layout::Manifest& manifest = segment.manifest();
-  if (manifest.is_cluster() || manifest.graph().layout == layout::LayoutKind::packed) return 0;
+  if (manifest.is_cluster()) return 0;
   const search::GraphIndex* const graph = index.graph();
+  const search::RowVertices* const vertices = graph == nullptr ? nullptr : graph->row_vertices();
+  if (vertices != nullptr && !vertices->known()) return 0;
   const bool estimates = graph == nullptr || graph->vertex_codes() != nullptr;
   const double reads = static_cast<double>(list) * segment.rows();
   if (!estimates) return static_cast<std::uint64_t>(std::sqrt(reads));

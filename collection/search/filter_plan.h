@@ -14,8 +14,9 @@ namespace farvec::collection {
 /// it passes those that it does not want. Comparing m rows reads m records, or estimates from codes
 /// in DRAM what is near, of which a record that is read brings as many as a vertex has neighbours.
 /// Estimates are few enough up to 8,192 rows, however large the segment.
-/// 0 where rows cannot be read by their numbers: in clusters, and in packed records, which alone
-/// say which row they have.
+/// 0 where rows cannot be read by their numbers: in packed records, which alone say which row they
+/// have, where the segment has no attributes; and in clusters, whose searches are told which
+/// clusters have the rows.
 std::uint64_t most_scanned(const Segment& segment, const search::SearchIndex& index,
                            std::uint32_t list);
 

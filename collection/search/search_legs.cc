@@ -52,10 +52,12 @@ void CollectionPart::Leg::filter_segment(const Filter& filter) {
   const auto matches = attributes.matching(filter.condition, filter.text, segment->ids());
   const std::uint64_t few = most_scanned(*segment, *index, filter.list);
   if (matches->cardinality() <= few) return scan(*matches);
-  const WantedPointer rows = attributes.wanted(matches, gone, segment->ids());
+  const WantedPointer rows = attributes.wanted(matches, gone, segment->ids(), index->clusters());
   live = rows->count;
   others = {rows, &rows->others};
-  out = others->empty() ? nullptr : others.get();
+  if (others->empty()) return void(out = nullptr);
+  out = others.get();
+  by_cluster = rows->by_cluster ? &*rows->by_cluster : nullptr;
 }
 
 void CollectionPart::Leg::filter_memtable(const attributes::Condition& condition) {
@@ -94,6 +96,7 @@ Status CollectionPart::Leg::ask(const search::SearchRequest& whole, search::Sear
   request.condition = nullptr;  // `out` or `wanted` stands for it
   request.parameters = parameters.value();
   request.out = out;
+  request.matches = by_cluster;
   if (!wanted.empty()) request.only = wanted;
   answer = {};
   answer.ids = ids.data();

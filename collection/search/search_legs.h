@@ -29,7 +29,8 @@ struct CollectionPart::Leg {
   const RowSet* out = nullptr;          ///< rows that are no results; null: every row may be one
   std::uint64_t live = 0;  ///< its rows that may be results; without any it is not searched
   std::shared_ptr<const RowSet> others;  ///< holds `out` of a search with a condition
-  std::vector<NodeId> wanted;            ///< the rows that meet the condition, where few do
+  const cluster::ClusterMatches* by_cluster = nullptr;  ///< in `others`; null: not known
+  std::vector<NodeId> wanted;  ///< the rows that meet the condition, where few do
   search::CorePart* part = nullptr;
   const search::SearchIndex* index = nullptr;  ///< for a segment
   std::uint32_t slot = 0;

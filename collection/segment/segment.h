@@ -42,9 +42,10 @@ class Segment {
   /// Returns the folder that has the bytes, for a segment that was opened there.
   const SegmentFolder& folder() const;
 
-  /// Returns the bytes of ids and their order, which a writer needs, and of attributes.
+  /// Returns the bytes of ids and their order, which a writer needs, of attributes, and of where
+  /// rows are.
   std::size_t dram_bytes() const {
-    return facts_.ids.dram_bytes() + facts_.attributes.dram_bytes();
+    return facts_.ids.dram_bytes() + facts_.attributes.dram_bytes() + records_.row_bytes();
   }
   /// Returns the bytes of all its files, or of what memory nodes hold of it.
   std::uint64_t file_bytes() const { return bytes_->count(); }

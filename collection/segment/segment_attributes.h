@@ -44,10 +44,14 @@ class SegmentAttributes {
   attributes::MatchCache::Rows matching(const attributes::Condition& condition,
                                         const std::string& text, const RowIds& ids) const;
   /// Returns those of `matches`, which matching() returned, that are not in `out`, and all others.
+  /// `clusters` are those of the segment; null: it is a graph.
   WantedPointer wanted(const attributes::MatchCache::Rows& matches,
-                       const std::shared_ptr<const RowSet>& out, const RowIds& ids) const {
-    return wanted_->rows_of(matches, out, ids.rows());
+                       const std::shared_ptr<const RowSet>& out, const RowIds& ids,
+                       const search::ClusterIndex* clusters) const {
+    return wanted_->rows_of(matches, out, ids.rows(), clusters);
   }
+  /// Says whether rows have attributes that conditions ask for.
+  bool has_columns() const { return columns_ != nullptr; }
 
   std::size_t dram_bytes() const;
 

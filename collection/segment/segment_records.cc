@@ -1,5 +1,6 @@
 #include "collection/segment/segment_records.h"
 
+#include "collection/segment/segment_folder.h"
 #include "tiers/tier.h"
 
 namespace farvec::collection {
@@ -24,7 +25,22 @@ struct SegmentRecords::Searchable {
         tier(tiers::Tier::open(
             *access.tier,
             {.memory = records.get(), .index = &index, .nodes = nodes, .device = access.device})),
-        cores(tier->prepare(index, shape_of(segment))) {}
+        cores(tier->prepare(index, shape_of(segment))) {
+    if (segment.finds_rows_ && index.must_find_rows()) find_rows(segment.bytes_.folder());
+  }
+
+  /// Reads the region anew where this process does not have it, and drops it again. Where only
+  /// nodes have it, nothing is learned.
+  void find_rows(const SegmentFolder* folder) {
+    if (folder == nullptr) return;
+    if (const std::span<const std::byte> region = tier->loads(); !region.empty()) {
+      return index.find_rows(region);
+    }
+    index.find_rows(
+        folder->directory()
+            .load_region(layout::kRecordsRegion, {.threads = access.threads, .quiet = true})
+            .span());
+  }
 
   static const SegmentAccess& access_of(const SegmentRecords& segment) {
     if (segment.bytes_.manifest().is_slotted()) require_tier_of_pages(segment.access_);
@@ -48,8 +64,12 @@ struct SegmentRecords::Searchable {
 };
 
 SegmentRecords::SegmentRecords(std::uint64_t number, const SegmentBytes& bytes,
-                               const SegmentAccess& access)
-    : number_(number), bytes_(bytes), access_(access), probes_(counts_of(bytes.manifest())) {}
+                               const SegmentAccess& access, bool finds_rows)
+    : number_(number),
+      bytes_(bytes),
+      access_(access),
+      finds_rows_(finds_rows),
+      probes_(counts_of(bytes.manifest())) {}
 
 SegmentRecords::~SegmentRecords() = default;
 
@@ -57,6 +77,7 @@ const SegmentRecords::Searchable& SegmentRecords::searchable(const OnChunk& on_c
   const std::lock_guard lock(loading_);
   if (searchable_ == nullptr) {
     searchable_ = std::make_unique<const Searchable>(*this, on_chunk);
+    if (finds_rows_) row_bytes_.store(searchable_->index.row_bytes(), std::memory_order_relaxed);
   }
   return *searchable_;
 }

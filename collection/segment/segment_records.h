@@ -1,6 +1,8 @@
 // SegmentRecords are a segment's records on a tier, where they are searched.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,8 +24,10 @@ class SegmentRecords {
  public:
   using OnChunk = std::function<void(std::uint64_t bytes)>;
 
-  /// The bytes are borrowed. `number` is that of their segment.
-  SegmentRecords(std::uint64_t number, const SegmentBytes& bytes, const SegmentAccess& access);
+  /// The bytes are borrowed. `number` is that of their segment. `finds_rows`: searches have
+  /// conditions, so that it is learned where each row is.
+  SegmentRecords(std::uint64_t number, const SegmentBytes& bytes, const SegmentAccess& access,
+                 bool finds_rows);
   ~SegmentRecords();
   SegmentRecords(const SegmentRecords&) = delete;
   SegmentRecords& operator=(const SegmentRecords&) = delete;
@@ -39,6 +43,10 @@ class SegmentRecords {
   /// Makes searches of the segment by fibers of `scheduler`; they must not outlive these records.
   /// Throws Error, without waiting, when no memory node can be read.
   std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const;
+
+  /// Returns the bytes of DRAM that say where each row is, once the records are loaded. It may be
+  /// called from any thread, and does not wait.
+  std::size_t row_bytes() const { return row_bytes_.load(std::memory_order_relaxed); }
 
   /// Goes on with sharing the pools' budget out over the segments of this process, where they have
   /// one. It is for cores that search, now and then.
@@ -58,9 +66,11 @@ class SegmentRecords {
   const std::uint64_t number_;
   const SegmentBytes& bytes_;
   const SegmentAccess access_;
+  const bool finds_rows_;
   const std::shared_ptr<search::ProbeCounts> probes_;  ///< null: it is a graph
   mutable std::mutex loading_;                         ///< guards the member below
   mutable std::unique_ptr<const Searchable> searchable_;
+  mutable std::atomic<std::size_t> row_bytes_ = 0;  ///< relaxed: it is only reported
 };
 
 }  // namespace farvec::collection

@@ -25,6 +25,8 @@ struct Split {
   const RowSet& out;
   std::vector<std::uint64_t> others;
   std::uint64_t count = 0;
+  bool listing = false;           ///< whether `rows` are asked for
+  std::vector<NodeId> rows = {};  ///< ascending
 };
 
 bool take(std::uint32_t row, void* to) {
@@ -32,6 +34,7 @@ bool take(std::uint32_t row, void* to) {
   if (split.out.contains(row)) return true;
   split.others[row / RowSet::kWordBits] &= ~bit(row);
   ++split.count;
+  if (split.listing) split.rows.push_back(row);
   return true;
 }
 
@@ -49,12 +52,14 @@ WantedPointer WantedCache::kept(const attributes::MatchCache::Rows& matches,
 }
 
 WantedPointer WantedCache::rows_of(const attributes::MatchCache::Rows& matches,
-                                   const std::shared_ptr<const RowSet>& out, std::uint32_t rows) {
+                                   const std::shared_ptr<const RowSet>& out, std::uint32_t rows,
+                                   const search::ClusterIndex* clusters) {
   if (WantedPointer known = kept(matches, out); known != nullptr) return known;
-  Split split{.out = *out, .others = all_rows(rows)};
+  Split split{.out = *out, .others = all_rows(rows), .listing = clusters != nullptr};
   matches->iterate(take, &split);
   auto wanted = std::make_shared<const WantedRows>(
-      WantedRows{matches, out, split.count, RowSet::from_words(split.others)});
+      WantedRows{matches, out, split.count, RowSet::from_words(split.others),
+                 clusters == nullptr ? std::nullopt : clusters->matches(split.rows)});
   const std::lock_guard lock(mutex_);
   kept_.push_front(wanted);
   if (kept_.size() > kMost) kept_.pop_back();
@@ -64,7 +69,10 @@ WantedPointer WantedCache::rows_of(const attributes::MatchCache::Rows& matches,
 std::size_t WantedCache::dram_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t bytes = 0;
-  for (const WantedPointer& wanted : kept_) bytes += wanted->others.dram_bytes();
+  for (const WantedPointer& wanted : kept_) {
+    bytes += wanted->others.dram_bytes();
+    if (wanted->by_cluster) bytes += wanted->by_cluster->dram_bytes();
+  }
   return bytes;
 }
 

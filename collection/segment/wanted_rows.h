@@ -6,9 +6,12 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "attributes/match_cache.h"
 #include "base/row_set.h"
+#include "cluster/cluster_matches.h"
+#include "search/index/cluster_index.h"
 
 namespace farvec::collection {
 
@@ -18,6 +21,8 @@ struct WantedRows {
   std::shared_ptr<const RowSet> out;     ///< rows that were out
   std::uint64_t count = 0;               ///< rows of `matches` that are not in `out`
   RowSet others;                         ///< all other rows of the segment
+  /// The wanted rows by their clusters; none where it is not known which clusters have them.
+  std::optional<cluster::ClusterMatches> by_cluster = {};
 };
 using WantedPointer = std::shared_ptr<const WantedRows>;
 
@@ -26,9 +31,10 @@ class WantedCache {
  public:
   static constexpr std::size_t kMost = 4;
 
-  /// `rows` is how many the segment has.
+  /// `rows` is how many the segment has. `clusters` are those of its index; null for a graph.
   WantedPointer rows_of(const attributes::MatchCache::Rows& matches,
-                        const std::shared_ptr<const RowSet>& out, std::uint32_t rows);
+                        const std::shared_ptr<const RowSet>& out, std::uint32_t rows,
+                        const search::ClusterIndex* clusters);
   std::size_t dram_bytes() const;
 
  private:

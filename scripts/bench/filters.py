@@ -4,8 +4,9 @@
 Makes a collection of one segment from the first ROWS vectors of a file, with two columns: `part`, a
 number that says nothing of the vector, and `region`, the nearest of 100 rows. Conditions on `part`
 are uncorrelated; of those on `region` one asks for the query's own, and one for the farthest. For
-each, the first half of the queries chooses the least list of LISTS with a recall of 0.95, and the
-second half gives what is printed: the median of PASSES passes, and counts per query.
+each, the first half of the queries chooses the least list of SIZES with a recall of 0.95, and the
+second half gives what is printed: the median of PASSES passes, and counts per query. With --clusters
+the segment is of clusters in that layout, and SIZES are the clusters to probe.
 
 Example (with the Python package of the build):
     PYTHONPATH=build/release/python scripts/bench/filters.py --base base.u8bin --queries query.u8bin \\
@@ -23,8 +24,9 @@ import farvec
 
 K, REGIONS, WANTED = 10, 100, 0.95
 LISTS = (10, 20, 40, 80, 160, 320)
+PROBES = (8, 16, 32, 64, 128)
 SHARES = (1, 0.5, 0.1, 0.01, 0.001, 0.0001)
-COUNTS = ("matches", "hops", "estimates", "distances", "reads", "bytes")
+COUNTS = ("matches", "clusters", "hops", "estimates", "distances", "reads", "bytes")
 
 
 def arguments():
@@ -36,6 +38,8 @@ def arguments():
     parser.add_argument("--asked", type=int, default=400, help="queries, half of them to choose the list")
     parser.add_argument("--tier", default="dram")
     parser.add_argument("--code-bits", type=int, help="of the segment; 0: vectors in place of codes")
+    parser.add_argument("--clusters", metavar="LAYOUT", help="make a segment of clusters, in this layout")
+    parser.add_argument("--sizes", type=int, nargs="+", help=f"usual: {LISTS}, and of clusters {PROBES}")
     parser.add_argument("--passes", type=int, default=5)
     parser.add_argument("--json", help="file for a JSON object per row")
     return parser.parse_args()
@@ -53,7 +57,8 @@ def made(folder, base, given):
     region = np.concatenate([squares(some, centres).argmin(1)
                              for some in np.array_split(base, max(1, len(base) // 10_000))])
     farvec.Collection.create(folder, base.shape[1], type=farvec_type(base), memtable_rows=len(base),
-                             code_bits=given.code_bits, schema={"part": "i64", "region": "i64"})
+                             code_bits=given.code_bits, kind="cluster" if given.clusters else "graph",
+                             layout=given.clusters or "", schema={"part": "i64", "region": "i64"})
     collection = farvec.Collection(folder, tier=given.tier, durability="none", build_threads=0,
                                    slots=1, concurrency=1)
     ids = np.arange(len(base))
@@ -89,12 +94,12 @@ def exact(base, queries, asked):
     return bounds
 
 
-def searched(collection, base, queries, asked, bounds, length):
+def searched(collection, base, queries, asked, bounds, size):
     """Recall, seconds and the sum of counts of one pass."""
     found = wanted = 0
     counts = dict.fromkeys(COUNTS, 0)
     began = time.perf_counter()
-    results = [collection.search(query, k=K, list=length, filter=condition)
+    results = [collection.search(query, k=K, filter=condition, **size)
                for query, (condition, _) in zip(queries, asked)]
     seconds = time.perf_counter() - began
     for result, query, (bound, there) in zip(results, queries, bounds):
@@ -106,15 +111,16 @@ def searched(collection, base, queries, asked, bounds, length):
     return found / wanted, seconds, counts
 
 
-def measured(collection, base, queries, asked, passes):
+def measured(collection, base, queries, asked, given):
     half = len(queries) // 2
     bounds = exact(base, queries, asked)
-    for length in LISTS:
-        recall, _, _ = searched(collection, base, queries[:half], asked[:half], bounds[:half], length)
+    for length in given.sizes or (PROBES if given.clusters else LISTS):
+        size = {"probe" if given.clusters else "list": length}
+        recall, _, _ = searched(collection, base, queries[:half], asked[:half], bounds[:half], size)
         if recall >= WANTED:
             break
-    runs = [searched(collection, base, queries[half:], asked[half:], bounds[half:], length)
-            for _ in range(passes)]
+    runs = [searched(collection, base, queries[half:], asked[half:], bounds[half:], size)
+            for _ in range(given.passes)]
     rates = [(len(queries) - half) / seconds for _, seconds, _ in runs]
     row = {"list": length, "recall": runs[0][0], "qps": statistics.median(rates),
            "qps_min": min(rates), "qps_max": max(rates)}
@@ -132,7 +138,7 @@ def main():
         titles = ("list", "recall", "qps", "qps_min", "qps_max", *COUNTS)
         print(f"{'condition':18}" + "".join(f"{title:>11}" for title in titles))
         for name, asked in conditions(len(base), queries, centres, part, region):
-            row = measured(collection, base, queries, asked, given.passes)
+            row = measured(collection, base, queries, asked, given)
             print(f"{name:18}" + "".join(f"{row[title]:11.4g}" for title in titles), flush=True)
             lines.append({"condition": name, "tier": given.tier, "rows": len(base), **row})
         collection.close()

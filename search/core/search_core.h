@@ -24,6 +24,10 @@ namespace farvec::attributes {
 class Condition;
 }  // namespace farvec::attributes
 
+namespace farvec::cluster {
+struct ClusterMatches;
+}  // namespace farvec::cluster
+
 namespace farvec::layout {
 struct Tuples;
 }  // namespace farvec::layout
@@ -146,6 +150,12 @@ struct SearchRequest {
   ///
   /// For graphs whose records do not change. Others answer with invalid_argument.
   std::span<const NodeId> only = {};
+
+  /// For clusters: the rows that are not in `out`, by the clusters that have them; null: not known.
+  /// One round then probes clusters that have some, as many as were asked for, or more where few
+  /// rows are wanted. In layouts other than the coupled one no other rows are read, except between
+  /// two of these that share a read.
+  const cluster::ClusterMatches* matches = nullptr;
 
   bool is_among_rows() const { return only.data() != nullptr; }
 };

@@ -5,16 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "base/types.h"
 #include "cluster/centroid_index.h"
 #include "distance/distance.h"
 #include "layout/cluster/cluster_layout.h"
 #include "quantization/neighbor_codes.h"
+#include "search/index/cluster_homes.h"
 
 namespace farvec::search {
 
-/// It is immutable after construction and shared by all cores.
+/// It is immutable after construction, except for find_homes(), and shared by all cores.
 class ClusterIndex {
  public:
   struct Parts {
@@ -43,14 +45,28 @@ class ClusterIndex {
   /// Computes the index's metric between a query and a centroid, both as floats.
   distance::PairKernel centroid_kernel() const { return centroid_kernel_; }
 
+  /// Learns where each row is, for matches(), from the whole records region. To be called before
+  /// the first search, if at all. Throws Error when the region is damaged.
+  void find_homes(std::span<const std::byte> region) { homes_.emplace(locator(), region); }
+  /// Returns where these rows are, which ascend and exist; none without find_homes().
+  std::optional<cluster::ClusterMatches> matches(std::span<const NodeId> rows) const {
+    if (!homes_) return std::nullopt;
+    return homes_->matches(locator(), rows);
+  }
+
   std::uint64_t region_bytes() const { return parts_.locator.region_bytes(); }
   std::size_t location_bytes() const { return parts_.locator.dram_bytes(); }
-  std::size_t dram_bytes() const { return location_bytes() + parts_.centroids.dram_bytes(); }
+  /// Returns the bytes of what find_homes() has learned.
+  std::size_t home_bytes() const { return homes_ ? homes_->dram_bytes() : 0; }
+  std::size_t dram_bytes() const {
+    return location_bytes() + parts_.centroids.dram_bytes() + home_bytes();
+  }
 
  private:
   Parts parts_;
   distance::ManyKernel kernel_;
   distance::PairKernel centroid_kernel_;
+  std::optional<ClusterHomes> homes_;
 };
 
 }  // namespace farvec::search

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -46,6 +47,15 @@ class SearchIndex {
         },
         index_);
   }
+
+  /// Learns where each row is, for searches among rows that meet a condition, where the records
+  /// alone say so: in clusters, and in the packed layout. `region` is the whole records region. To
+  /// be called before the first search, if at all. Throws Error when the region is damaged.
+  void find_rows(std::span<const std::byte> region);
+  /// Says whether find_rows() has something to learn.
+  bool must_find_rows() const;
+  /// Returns the bytes that find_rows() has added.
+  std::size_t row_bytes() const;
 
   /// Returns the bytes of the records region, header included.
   std::uint64_t region_bytes() const {

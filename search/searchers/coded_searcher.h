@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "cluster/coded_probe.h"
+#include "cluster/matched_probe.h"
 #include "search/searchers/cluster_searcher.h"
 
 namespace farvec::search {
@@ -40,9 +42,9 @@ class CodedSearcher {
     const cluster::CodedParameters parameters = coded_parameters(request, answer.counts.lost);
     cluster::ProbeRounds rounds(index_.centroids(), request.query, parameters.probe,
                                 scratch_.probe);
+    const bool by_place = request.matches != nullptr && request.matches->has_places();
     const Status status =
-        cluster::coded_probe(source_, MemberCodeScorer{index_, prepared_, query_.data()},
-                             VectorScorer{index_, request.query}, rounds, parameters, scratch_);
+        by_place ? compare(request, parameters, rounds) : probe(request, parameters, rounds);
     answer.counts.estimates += scratch_.estimates;
     if (answer.counts.lost > 0) answer.coverage = source_.coverage();
     frame_.finish(status, scratch_.probe, answer);
@@ -50,10 +52,52 @@ class CodedSearcher {
   }
 
   std::size_t dram_bytes() const {
-    return scratch_.dram_bytes() + source_.dram_bytes() + query_.capacity() * sizeof(float);
+    return scratch_.dram_bytes() + source_.dram_bytes() + query_.capacity() * sizeof(float) +
+           places_.capacity() * sizeof(std::uint32_t);
   }
 
  private:
+  Status probe(const SearchRequest& request, const cluster::CodedParameters& parameters,
+               cluster::ProbeRounds& rounds) {
+    return cluster::coded_probe(source_, MemberCodeScorer{index_, prepared_, query_.data()},
+                                VectorScorer{index_, request.query}, rounds, parameters, scratch_);
+  }
+
+  /// Compares the matches of the clusters that are nearest: those whose codes are nearest, or all
+  /// where these are cheaper to read than codes.
+  Status compare(const SearchRequest& request, const cluster::CodedParameters& parameters,
+                 cluster::ProbeRounds& rounds) {
+    scratch_.estimates = 0;
+    if (!rounds.next()) return {};
+    cluster::gather_places(*request.matches, scratch_.probe.clusters, places_);
+    std::span<const std::uint32_t> places = places_;
+    const std::uint32_t list = std::max(parameters.list, parameters.probe.k);
+    if (list < places.size() && codes_cost(list) < cost(places.size())) {
+      const Status status =
+          cluster::scan_matches(source_, MemberCodeScorer{index_, prepared_, query_.data()},
+                                *request.matches, list, scratch_);
+      if (!status.ok()) return status;
+      places = scratch_.list.take();
+    }
+    return cluster::compare_matches(source_, VectorScorer{index_, request.query}, places,
+                                    parameters.probe, scratch_.probe);
+  }
+
+  /// A read costs as much as this number of bytes more in another one.
+  static constexpr std::uint64_t kReadCost = 512;
+
+  std::uint64_t cost(std::uint64_t vectors) const {
+    return vectors * (kReadCost + index_.locator().geometry().record_bytes());
+  }
+  /// Returns the cost of the codes of the clusters, and of a list.
+  std::uint64_t codes_cost(std::uint32_t list) const {
+    std::uint64_t sum = cost(list);
+    for (const ClusterId cluster : scratch_.probe.clusters) {
+      sum += kReadCost + index_.locator().list(cluster).bytes;
+    }
+    return sum;
+  }
+
   void prepare(const std::byte* query) {
     index_.codes()->prepare(query, prepared_);
     query_.resize(index_.dimension());
@@ -82,6 +126,7 @@ class CodedSearcher {
   const ClusterFrame frame_;
   Source source_;
   cluster::CodedScratch scratch_;
+  std::vector<std::uint32_t> places_;
   quantization::NeighborQuery prepared_;
   std::vector<float> query_;
 };

@@ -54,28 +54,10 @@ class EndpointCodedSource {
 
   template <typename Visit>
   Status fetch(std::span<const std::uint32_t> addresses, Visit& visit) {
-    while (!addresses.empty()) {
-      const std::size_t count = std::min(addresses.size(), most_vectors());
-      if (Status status = reads_.open(); !status.ok()) return status;
-      plan_.open({});
-      plan_.take(addresses.first(count));
-      plan_.close(reads_.room());
-      if (Status status = reads_.post_fetch(plan_); !status.ok()) return status;
-      if (Status status = reads_.wait(); !status.ok()) return status;
-      if (Status status = reads_.hand_out_fetched(plan_, visit); !status.ok()) return status;
-      addresses = addresses.subspan(count);
-    }
-    return {};
+    return reads_.fetch(plan_, addresses, visit);
   }
 
  private:
-  /// Returns the number of vectors that fit a round wherever they are.
-  std::size_t most_vectors() const {
-    const DispatcherOptions& limits = reads_.limits();
-    return std::min<std::size_t>(limits.max_reads,
-                                 limits.lane_bytes / locator_.geometry().record_bytes());
-  }
-
   /// Adds the lists of as many clusters as fit a round, at least one, and returns how many. asked_
   /// gets those that have a list.
   std::size_t add_lists(std::span<const ClusterId> clusters) {

@@ -49,6 +49,12 @@ class EndpointPostingSource {
     return {};
   }
 
+  /// Works like CodedSource::fetch().
+  template <typename Visit>
+  Status fetch(std::span<const std::uint32_t> addresses, Visit& visit) {
+    return reads_.fetch(plan_, addresses, visit);
+  }
+
  private:
   /// A RoundCluster is a cluster of a round, and the reads that bring its list and its group.
   struct RoundCluster {

@@ -57,6 +57,23 @@ class EndpointReads {
   const DispatcherOptions& limits() const { return dispatcher_.options(); }
   std::size_t dram_bytes() const { return kept_.capacity() * sizeof(std::uint32_t); }
 
+  /// Fetches the vectors at `addresses`, in rounds, and hands them out, like CodedSource::fetch().
+  template <typename Visit>
+  Status fetch(PostingPlan& plan, std::span<const std::uint32_t> addresses, Visit& visit) {
+    while (!addresses.empty()) {
+      const std::size_t count = std::min(addresses.size(), most_vectors());
+      if (Status status = open(); !status.ok()) return status;
+      plan.open({});
+      plan.take(addresses.first(count));
+      plan.close(room());
+      if (Status status = post_fetch(plan); !status.ok()) return status;
+      if (Status status = wait(); !status.ok()) return status;
+      if (Status status = hand_out_fetched(plan, visit); !status.ok()) return status;
+      addresses = addresses.subspan(count);
+    }
+    return {};
+  }
+
   /// Begins a round, whose reads fill the lane's buffer from its start.
   Status open() {
     buffer_end_ = 0;
@@ -127,6 +144,12 @@ class EndpointReads {
   }
 
   std::span<const transport::ReadRequest> reads() const { return lane_.reads(); }
+
+  /// Returns the number of vectors that fit a round wherever they are.
+  std::size_t most_vectors() const {
+    return std::min<std::size_t>(limits().max_reads,
+                                 limits().lane_bytes / locator_.geometry().record_bytes());
+  }
 
   void add_runs(const PostingPlan& plan) {
     ReadLane::Appender round(lane_);

@@ -52,11 +52,7 @@ class MappedCodedSource {
 
   template <typename Visit>
   Status fetch(std::span<const std::uint32_t> addresses, Visit& visit) {
-    plan_.open({});
-    plan_.take(addresses);
-    plan_.close({.read_bytes = MappedReads::kMostReadBytes});
-    if (Status status = reads_.fetch(plan_); !status.ok()) return status;
-    return reads_.hand_out_fetched(plan_, visit);
+    return reads_.fetch(plan_, addresses, visit);
   }
 
  private:

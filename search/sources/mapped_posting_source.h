@@ -59,6 +59,12 @@ class MappedPostingSource {
     return reads_.hand_out_fetched(plan_, visit);
   }
 
+  /// Works like CodedSource::fetch().
+  template <typename Visit>
+  Status fetch(std::span<const std::uint32_t> addresses, Visit& visit) {
+    return reads_.fetch(plan_, addresses, visit);
+  }
+
  private:
   Status fetch_clusters(std::span<const ClusterId> clusters) {
     QueryCounts& counts = reads_.counts();

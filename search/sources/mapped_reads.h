@@ -76,6 +76,16 @@ class MappedReads {
     return device_ != nullptr ? come_back() : Status();
   }
 
+  /// Fetches the vectors at `addresses` and hands them out, like CodedSource::fetch().
+  template <typename Visit>
+  Status fetch(PostingPlan& plan, std::span<const std::uint32_t> addresses, Visit& visit) {
+    plan.open({});
+    plan.take(addresses);
+    plan.close({.read_bytes = kMostReadBytes});
+    if (Status status = fetch(plan); !status.ok()) return status;
+    return hand_out_fetched(plan, visit);
+  }
+
   /// Hands out what fetch() has brought.
   template <typename Visit>
   Status hand_out_fetched(const PostingPlan& plan, Visit& visit) const {

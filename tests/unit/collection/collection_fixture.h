@@ -81,7 +81,7 @@ struct Answer {
 inline search::SearchChoice choice_for(const View& view, std::uint32_t size) {
   const bool clusters =
       !view.segments.empty() && view.segments.front().segment->manifest().is_cluster();
-  if (clusters) return search::ProbeChoice{.clusters = size};
+  if (clusters) return search::ProbeChoice{.clusters = size, .list = kAll};
   return search::GraphChoice{.list = size};
 }
 

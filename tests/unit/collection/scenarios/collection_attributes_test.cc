@@ -326,6 +326,69 @@ TEST_F(FilteredCollection, FindsTheNearestThatMeetAConditionInClusters) {
   expect_filtered(collection_->view());
 }
 
+TEST_F(FilteredCollection, FindsTheNearestThatMeetAConditionInClustersOfEachLayout) {
+  for (const layout::ClusterLayoutKind layout : layout::kClusterLayouts) {
+    SCOPED_TRACE(to_string(layout));
+    collection_.reset();
+    std::filesystem::remove_all(path());
+    expected_.clear();
+    fill(small_cluster_shape(layout));
+    ASSERT_TRUE(collection_->compact());
+    const ViewPointer compact = collection_->view();
+    const std::size_t before = size_of(*compact).dram_bytes;
+    expect_filtered(compact);
+    insert(100, 180, 1);
+    ASSERT_TRUE(collection_->flush());
+    expect_filtered(collection_->view());
+    EXPECT_GT(size_of(*compact).dram_bytes, before) << "what searches keep counts";
+    open();
+    expect_filtered(collection_->view());
+    const CollectionReader reader(path(), small_segments("emulated:rdma"));
+    expect_filtered(reader.view());
+  }
+}
+
+TEST_F(FilteredCollection, FindsTheNearestThatMeetAConditionInPackedGraphs) {
+  layout::CollectionManifest shape = small_shape();
+  shape.options.layout = layout::LayoutKind::packed;
+  fill(shape);
+  ASSERT_TRUE(collection_->compact());
+  expect_filtered(collection_->view());
+  const CollectionReader reader(path(), small_segments("emulated:rdma"));
+  expect_filtered(reader.view());
+}
+
+/// The first search costs what others do: where rows are was learned when the segment was loaded.
+TEST_F(FilteredCollection, ReadsNoOtherRowsOfPackedGraphs) {
+  layout::CollectionManifest shape = small_shape();
+  shape.options.layout = layout::LayoutKind::packed;
+  fill(shape);
+  ASSERT_TRUE(collection_->compact());
+  const auto condition = attributes::parse_condition("price between 100 and 180", schema_);
+  const std::size_t rows = matching(*condition).size();
+  ASSERT_GT(rows, 5u);
+  for (int round = 0; round < 2; ++round) {
+    const Answer answer =
+        search_view(collection_->view(), random_row(random_), 3, 3, condition.get());
+    EXPECT_EQ(answer.counts.hops, 0u);
+    EXPECT_EQ(answer.counts.estimates, rows);
+    EXPECT_EQ(answer.counts.reads, 3u);
+  }
+}
+
+/// Few match, and all are compared; the number of clusters asked for does not matter.
+TEST_F(FilteredCollection, ReadsNoOtherRowsOfClusters) {
+  fill(small_cluster_shape());
+  ASSERT_TRUE(collection_->compact());
+  const auto condition = attributes::parse_condition("price between 100 and 180", schema_);
+  const std::size_t rows = matching(*condition).size();
+  const Answer answer =
+      search_view(collection_->view(), random_row(random_), 3, 1, condition.get());
+  EXPECT_EQ(answer.counts.distances, rows);
+  EXPECT_EQ(answer.counts.matches, rows);
+  EXPECT_EQ(answer.counts.group_reads + answer.counts.list_reads, 0u);
+}
+
 TEST_F(FilteredCollection, MayAskForIdsWhereRowsHaveNoAttributes) {
   create("");
   Batch batch;
