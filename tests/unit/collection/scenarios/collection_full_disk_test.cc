@@ -73,16 +73,19 @@ TEST_F(CollectionOnAFullDisk, WhoInsertsHearsWhatFails) {
   const std::filesystem::path away = path() / "away";
   std::filesystem::rename(segments(), away);
   const Batch batch = new_rows(0, 400);
-  Receipt receipt;
   std::string reason;
-  try {
-    collection_->insert({batch.rows(), batch.ids()}, within(200e3), receipt);
-  } catch (const changes::Refusal& refusal) {
-    EXPECT_EQ(refusal.code, StatusCode::resource_exhausted);
-    reason = refusal.reason;
-  }
-  EXPECT_LT(receipt.done, 400u);
-  EXPECT_NE(reason.find(segments().string()), std::string::npos) << reason;
+  // The attempt to build a segment comes a moment after the rows.
+  EXPECT_TRUE(comes([&] {
+    Receipt receipt;
+    try {
+      collection_->insert({batch.rows(), batch.ids()}, within(200e3), receipt);
+    } catch (const changes::Refusal& refusal) {
+      EXPECT_EQ(refusal.code, StatusCode::resource_exhausted);
+      reason = refusal.reason;
+    }
+    EXPECT_LT(receipt.done, 400u);
+    return reason.find(segments().string()) != std::string::npos;
+  })) << reason;
   EXPECT_NE(reason.find("No such file"), std::string::npos) << reason;
   std::filesystem::rename(away, segments());
   collection_->flush();

@@ -72,7 +72,8 @@ class ManyPageSegments : public ChangingCollection {
     std::vector<slotted::MemoryPlan> plans;
     const search::SearchShape& shape =
         with(std::make_shared<slotted::PoolBudget>(1)).segments.shape;
-    for (const View::Bulk& bulk : collection_->view()->segments) {
+    const ViewPointer view = collection_->view();
+    for (const View::Bulk& bulk : view->segments) {
       plans.push_back(
           slotted::SlottedStore::plan(*bulk.segment->records().index().slotted(),
                                       search::slotted_options(shape, bulk.segment->manifest())));

@@ -44,7 +44,8 @@ TEST_F(BackgroundTest, CountsWhatItMakes) {
   EXPECT_EQ(writer_->view()->segments.size(), 1u);
   EXPECT_EQ(on_disk().segments.size(), 1u);
   std::uint64_t bytes = 0;
-  for (const View::Bulk& bulk : writer_->view()->segments) bytes += bulk.segment->file_bytes();
+  const ViewPointer view = writer_->view();
+  for (const View::Bulk& bulk : view->segments) bytes += bulk.segment->file_bytes();
   EXPECT_GT(counts().segment_bytes, bytes) << "all that were written count";
 }
 

@@ -53,10 +53,11 @@ TEST_F(OverloadedService, AnAnswerAfterItsDeadlineIsNone) {
       const auto engine = supervisor->engine();
       return engine->running() == 0 && engine->queued() == 0;
     }));
-    return statistics.snapshot().with(StatusCode::deadline_exceeded) > 0;
+    // One that had a slot: where the machine is busy, others expire before they get one.
+    const StatisticsSnapshot now = statistics.snapshot();
+    return now.with(StatusCode::deadline_exceeded) > now.expired_waiting;
   }));
   EXPECT_EQ(statistics.snapshot().with(StatusCode::ok), 0u);
-  EXPECT_EQ(stats().expired_in_queue(), 0u) << "it had a slot";
 }
 
 TEST_F(OverloadedService, TellsWhatExpiredInTheQueue) {

@@ -64,8 +64,9 @@ inline layout::Value random_value(Random& random, layout::ColumnType type, bool 
 
 /// Returns values for every column of schema_of_all_types(). Without `bars` no label has a `|`.
 inline std::vector<layout::Value> random_values(Random& random, bool bars = true) {
+  const layout::Schema schema = schema_of_all_types();
   std::vector<layout::Value> values;
-  for (const layout::Column& column : schema_of_all_types().columns()) {
+  for (const layout::Column& column : schema.columns()) {
     values.push_back(random_value(random, column.type, bars));
   }
   return values;
