@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
 #include "base/output_file.h"
 #include "collection/segment/segment_folder.h"
 #include "layout/collection/catalogue.h"
@@ -113,11 +114,25 @@ CollectionFiles::Saved CollectionFiles::save_out(const View::Bulk& bulk,
   if (known != saved_.end() && known->second.out == bulk.out) return known->second;
   layout::SegmentEntry entry{.number = bulk.segment->number(), .rows = bulk.segment->rows()};
   if (!bulk.out->empty()) {
-    entry.out_version = version;
+    entry.out_version = unused_version(entry.number, version);
     entry.out_count = bulk.out->count();
     layout::write_out_file(out_path(entry), entry, *bulk.out);
   }
   return {entry, bulk.out};
+}
+
+/// Returns the greatest version up to `version` that no manifest may name for the segment: what is
+/// written under another name would not be there for that manifest after a kill. Changes that are
+/// replayed from the log may put rows out again at the version that is saved.
+std::uint64_t CollectionFiles::unused_version(std::uint64_t number, std::uint64_t version) const {
+  const auto saved = saved_.find(number);
+  const std::uint64_t named = saved == saved_.end() ? 0 : saved->second.entry.out_version;
+  while (version > 0 && (version == named || former_.contains({number, version}))) --version;
+  if (version > 0) return version;
+  throw Error(
+      "every version of the rows of segment {} that are out may be in use: try again after "
+      "the next change",
+      number);
 }
 
 CollectionFiles::Name CollectionFiles::name_of(const layout::SegmentEntry& entry) {

@@ -68,6 +68,7 @@ class CollectionFiles {
              std::map<std::uint64_t, Saved>& next) const;
   void remove_out_unless_saved(const Name& name) const;
   Saved save_out(const View::Bulk& bulk, std::uint64_t version) const;
+  std::uint64_t unused_version(std::uint64_t number, std::uint64_t version) const;
   std::filesystem::path out_path(const layout::SegmentEntry& entry) const;
 
   const std::filesystem::path folder_;

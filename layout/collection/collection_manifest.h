@@ -21,8 +21,8 @@ namespace farvec::layout {
 struct SegmentEntry {
   std::uint64_t number = 0;  ///< its folder's name
   std::uint64_t rows = 0;    ///< 1 to kMostSegmentRows
-  /// The version of the collection when the file of the rows that are out was written; 0: none is
-  /// out and there is no file.
+  /// Names the file of the rows that are out: the collection's version then, or a lower one where a
+  /// manifest may name a file of that version already; 0: none is out and there is no file.
   std::uint64_t out_version = 0;
   std::uint64_t out_count = 0;  ///< rows that are out
 
