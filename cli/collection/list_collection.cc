@@ -77,14 +77,19 @@ void count(const Command& command, const ListArguments& arguments) {
   }
 }
 
-void print(const changes::ListedRows& rows, const layout::Schema& schema) {
+void print(const changes::ListedRows& rows, const layout::Schema& schema, bool json) {
   for (std::size_t i = 0; i < rows.ids.size(); ++i) {
-    nlohmann::ordered_json line{{"id", rows.ids[i]}};
+    auto attributes = nlohmann::ordered_json::object();
     if (rows.attributes.count() > 0) {
-      const layout::Tuple tuple(rows.attributes.view().row(i));
-      line.update(indexing::attributes_json(schema, tuple));
+      attributes = indexing::attributes_json(schema, layout::Tuple(rows.attributes.view().row(i)));
     }
-    fmt::print("{}\n", measure::json_text(line));
+    if (json) {
+      nlohmann::ordered_json line{{"id", rows.ids[i]}};
+      line.update(attributes);
+      fmt::print("{}\n", measure::json_text(line));
+    } else {
+      fmt::print("{:<20} {}\n", rows.ids[i], measure::json_text(attributes));
+    }
   }
 }
 
@@ -97,7 +102,7 @@ void list(const Command& command, const ListArguments& arguments) {
   for (bool more = left > 0; more;) {
     asked.most = std::min<std::uint64_t>(kPage, left);
     const changes::ListedRows rows = listed.list(asked);
-    print(rows, listed.schema);
+    print(rows, listed.schema, arguments.json);
     left -= rows.ids.size();
     more = rows.more && left > 0;
     if (more) asked.from = rows.ids.back() + 1;
@@ -128,12 +133,12 @@ void register_collection_list(Command& collection) {
   auto arguments = std::make_shared<ListArguments>();
   ListArguments& a = *arguments;
   Command command = collection.add_command(
-      "list", "Print ids and attributes, a JSON object in each line, in the order of the ids");
+      "list", "Print ids and attributes, a row in each line, in the order of the ids");
   add_common(command, a);
   command.add_option("--from", a.from, "The least id").show_default();
   command.add_option("--most", a.most, "How many rows [all]");
+  command.add_flag("--json", a.json, "Each line is a JSON object, which has the id too");
   command.footer(
-      "The lines without their ids are what `insert --attributes` reads.\n"
       "Example:\n  farvec collection list --collection set --filter \"section = 'libs'\" --most "
       "10");
   command.callback([arguments, command] { list(command, *arguments); });

@@ -150,10 +150,12 @@ def test_a_file_of_ground_truth_has_ids_of_32_bits(tmp_path):
 
 def test_none_is_no_argument(things):
     for call in (lambda: things.insert(None, vectors(1)), lambda: things.insert([1], None),
-                 lambda: things.delete(None), lambda: things.get(None), lambda: None in things,
+                 lambda: things.get(None), lambda: None in things,
                  lambda: farvec.recall(None, [[1]])):
         with pytest.raises(TypeError):
             call()
+    with pytest.raises(farvec.InvalidArgument, match="ids, filter: give one of them"):
+        things.delete(None)
 
 
 def test_coroutines_refuse_the_same(things):

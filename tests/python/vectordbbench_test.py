@@ -15,7 +15,7 @@ import pytest
 
 import farvec
 from conftest import neighbours, vectors
-from node_test import open_soon, serve  # noqa: F401
+from conftest import open_soon
 
 FOLDER = pathlib.Path(__file__).parents[2] / "bench" / "vectordbbench"
 ROWS, DIMENSION = 10_000, 16

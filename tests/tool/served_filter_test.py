@@ -50,7 +50,8 @@ class ServedFilterTest(ServiceTest):
         self.change("insert", "--data", self.base, "--attributes", self.jsonl, "--quiet", "--json")
         count = farvec("collection", "count", "--connect", self.address, "--filter", "price = 7")
         self.assertEqual(int(self.must_pass(count).stdout), int((self.prices == 7).sum()))
-        listed = farvec("collection", "list", "--connect", self.address, "--filter", "price = 7")
+        listed = farvec("collection", "list", "--connect", self.address, "--filter", "price = 7",
+                        "--json")
         lines = [json.loads(line) for line in self.must_pass(listed).stdout.splitlines()]
         self.assertEqual(lines, [{"id": int(row), "price": 7, "section": "odd"}
                                  for row in np.flatnonzero(self.prices == 7)])
