@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import farvec
-from conftest import neighbours, vectors
-from conftest import open_soon
+from conftest import neighbours, open_soon, vectors
 
 FOLDER = pathlib.Path(__file__).parents[2] / "bench" / "vectordbbench"
 ROWS, DIMENSION = 10_000, 16
