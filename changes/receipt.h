@@ -10,6 +10,9 @@
 
 namespace farvec::changes {
 
+/// A read ends when it has attributes of this size, so that its answer fits a message.
+inline constexpr std::size_t kMostReadAttributes = std::size_t{16} << 20;
+
 /// Says what one change did, or several.
 struct Receipt {
   std::uint64_t version = 0;   ///< number of the last change

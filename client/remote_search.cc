@@ -43,7 +43,7 @@ bool may_pass(grpc::StatusCode code) {
 }
 
 Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
-                const RemoteSearchOptions& options, const layout::Schema& select) {
+                const RemoteSearchOptions& options) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + options.deadline);
   Attempt made;
@@ -55,8 +55,8 @@ Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
     made.retry_after = retry_after(context);
     return made;
   }
-  made.wrong = fault_of(made.response,
-                        {static_cast<std::size_t>(request.queries_size()), request.k(), select});
+  made.wrong = fault_of(made.response, {static_cast<std::size_t>(request.queries_size()),
+                                        request.k(), options.select});
   if (!made.wrong.empty()) return made;
   for (const v1::QueryResult& result : made.response.results()) {
     if (result.status() == 0) continue;
@@ -73,10 +73,8 @@ Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
 v1::SearchResponse call(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
                         const RemoteSearchOptions& options, Random& random) {
   Backoff backoff(options.retries, random);
-  const layout::Schema select =
-      select_columns(options.schema, options.schema.require(options.parameters.select));
   for (;;) {
-    Attempt made = attempt(stub, request, options, select);
+    Attempt made = attempt(stub, request, options);
     if (made.wrong.empty()) return std::move(made.response);
     const auto wait = made.passes ? backoff.next(made.retry_after) : std::nullopt;
     if (!wait) {
@@ -104,8 +102,7 @@ RemoteResults search_node(v1::ComputeNode::Stub& stub, const RemoteSearchOptions
     if (asked_to_end(options.interrupted)) throw WorkInterrupted();
     const std::size_t count = std::min(step, all - begin);
     const auto request = make_request(options, queries, begin, count);
-    add_results(call(stub, request, options, random), begin, !options.parameters.select.empty(),
-                results);
+    add_results(call(stub, request, options, random), begin, !options.select.empty(), results);
     if (options.answered) options.answered(count);
   }
   return results;

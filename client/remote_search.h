@@ -23,7 +23,7 @@ struct RemoteSearchOptions {
   Interruption interrupted = {};  ///< asked before every call
   /// Is told after every call how many queries it has answered.
   std::function<void(std::size_t queries)> answered = {};
-  layout::Schema schema = {};  ///< the collection's, where parameters select columns
+  layout::Schema select = {};  ///< the schema of the columns that parameters select
   bool wide_ids = false;  ///< user_ids are filled in; else an id of more than 32 bits is an error
 };
 

@@ -221,4 +221,9 @@ nb::dict to_columns(const Schema& schema, const layout::TupleView& tuples) {
   return to_columns(schema, tuples, all);
 }
 
+std::vector<std::size_t> selected_columns(const layout::Schema& schema,
+                                          const std::vector<std::string>& names) {
+  return parsed("select", [&] { return schema.require(names); });
+}
+
 }  // namespace farvec::python

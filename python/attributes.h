@@ -7,11 +7,18 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "layout/attributes/schema.h"
 #include "layout/attributes/tuple.h"
 
 namespace farvec::python {
+
+/// Returns the numbers of the columns that a search selects. Throws StatusError (invalid_argument)
+/// naming the argument, for a column that is not there or comes twice.
+std::vector<std::size_t> selected_columns(const layout::Schema& schema,
+                                          const std::vector<std::string>& names);
 
 /// Returns the value of one column in one row of those that are there.
 using ReadValue = std::function<layout::Value(std::size_t row)>;

@@ -6,6 +6,7 @@
 #include "attributes/condition.h"
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "collection/read/list_rows.h"
 #include "collection/search/collection_part.h"
 #include "collection/segment/segment_access.h"
 #include "collection/write/facts.h"
@@ -88,10 +89,7 @@ Answer OpenCollection::search(const VectorView& queries, const Call& call) {
   }
   attributes::ConditionPointer condition;
   if (!call.asked.filter.empty()) {
-    condition = parsed(
-        "filter",
-        [&](const std::string& text) { return attributes::parse_condition(text, shape.schema); },
-        call.asked.filter);
+    condition = collection::parse_filter(call.asked.filter, shape.schema);
   }
   return pooled_search(pool_, 1, rows, {parameters, call, true, condition.get(), shape.schema});
 }

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "base/status_error.h"
+#include "python/attributes.h"
 #include "search/core/batch_search.h"
 
 namespace farvec::python {
@@ -17,15 +16,6 @@ namespace {
 constexpr std::size_t kQueriesPerThread = 16;
 
 using FoundAttributes = std::vector<std::shared_ptr<const search::ResultAttributes>>;
-
-std::vector<std::size_t> selected_columns(const layout::Schema& schema,
-                                          const std::vector<std::string>& names) {
-  try {
-    return schema.require(names);
-  } catch (const Error& error) {
-    throw StatusError(StatusCode::invalid_argument, "select: {}", error.what());
-  }
-}
 
 /// Reads the columns of k neighbours of each query; those that are missing have nulls.
 layout::Tuples read(const FoundAttributes& found, const layout::Schema& schema,
@@ -51,8 +41,7 @@ Answer pooled_search(CorePool& pool, std::uint32_t threads, const VectorView& qu
       pool.borrow(static_cast<std::uint32_t>(std::min<std::size_t>(threads, worth)),
                   std::chrono::steady_clock::now() + patience);
   Answer answer;
-  const std::vector<std::string>& select = call.call.asked.select;
-  const std::vector<std::size_t> columns = selected_columns(call.schema, select);
+  const std::vector<std::size_t> columns = selected_columns(call.schema, call.call.asked.select);
   FoundAttributes attributes;
   const search::BatchParameters batch{.search = call.parameters,
                                       .deadline_ms = seconds * 1e3,

@@ -1,7 +1,5 @@
 #include "python/remote_collection.h"
 
-#include "python/errors.h"
-
 namespace farvec::python {
 
 RemoteCollection::RemoteCollection(const client::NodeAccess& node, std::uint32_t retries)

@@ -7,6 +7,7 @@
 #include "client/node_answers.h"
 #include "client/remote_search.h"
 #include "dataset/view_reader.h"
+#include "python/attributes.h"
 
 namespace farvec::python {
 namespace {
@@ -28,7 +29,8 @@ RemoteIndex::RemoteIndex(client::NodeAccess node, std::uint32_t retries)
     : node_(std::move(node)),
       retries_(retries),
       stub_(client::connect_to_node(node_)),
-      served_(served_by(*stub_, node_)) {}
+      served_(served_by(*stub_, node_)),
+      schema_(layout::parse_schema(served_.schema())) {}
 
 ElementType RemoteIndex::type() const {
   return client::element_type(served_.type());
@@ -50,14 +52,14 @@ Answer RemoteIndex::search(const VectorView& queries, const Call& call) {
   options.retries = retries_;
   options.interrupted = call.interrupted;
   options.wide_ids = client::serves_collection(served_);
-  options.schema = layout::parse_schema(served_.schema());
+  options.select = select_columns(schema_, selected_columns(schema_, call.asked.select));
   dataset::ViewReader rows(queries, "queries");
   client::RemoteResults found = client::search_node(*stub_, options, rows);
   return {.neighbors = std::move(found.neighbors),
           .has_user_ids = options.wide_ids,
           .user_ids = std::move(found.user_ids),
           .attributes = std::move(found.attributes),
-          .schema = select_columns(options.schema, options.schema.require(call.asked.select)),
+          .schema = std::move(options.select),
           .totals = found.totals,
           .coverage = found.coverage};
 }

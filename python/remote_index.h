@@ -6,6 +6,7 @@
 #include <string>
 
 #include "client/remote_node.h"
+#include "layout/attributes/schema.h"
 #include "python/searcher.h"
 
 namespace farvec::python {
@@ -30,6 +31,7 @@ class RemoteIndex final : public Searcher {
   const std::uint32_t retries_;
   const std::unique_ptr<compute_node::v1::ComputeNode::Stub> stub_;
   const compute_node::v1::DescribeResponse served_;
+  const layout::Schema schema_;  ///< without columns where the node serves no collection
 };
 
 }  // namespace farvec::python

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/status_error.h"
+#include "changes/receipt.h"
 #include "collection/state/matching_rows.h"
 
 namespace farvec::collection {
@@ -57,13 +58,13 @@ changes::ListedRows list_rows(const View& view, const layout::Schema& schema,
   for (const MatchingRows& part : parts) listed.matches += part.rows.size();
   if (asked.most == 0) return listed;
   for (const Place& place : least_ids(parts, asked.from, asked.most)) {
-    listed.more =
-        listed.ids.size() == asked.most || listed.attributes.bytes.size() >= kMostListedBytes;
+    listed.more = listed.ids.size() == asked.most ||
+                  listed.attributes.bytes.size() >= changes::kMostReadAttributes;
     if (listed.more) break;
     if (asked_to_end(interrupted)) throw WorkInterrupted();
     listed.ids.push_back(place.id);
     if (!asked.attributes || schema.empty()) continue;
-    listed.attributes.append(std::span<const std::byte>(place.part->attributes(place.row)));
+    place.part->place(place.row).append_attributes(listed.attributes);
   }
   return listed;
 }

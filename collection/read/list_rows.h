@@ -12,16 +12,13 @@
 
 namespace farvec::collection {
 
-/// Attributes that are listed at once take no more bytes than this and those of one more row.
-inline constexpr std::size_t kMostListedBytes = std::size_t{16} << 20;
-
 /// Parses the text of a filter; an empty one is true for every row. Throws StatusError
 /// (invalid_argument) that begins with "filter: ".
 attributes::ConditionPointer parse_filter(const std::string& filter, const layout::Schema& schema);
 
-/// Lists at most asked.most rows, fewer where their attributes take kMostListedBytes. Throws what
-/// parse_filter() throws, WorkInterrupted, and Error naming a file of attributes that cannot be
-/// read.
+/// Lists at most asked.most rows, fewer where their attributes take changes::kMostReadAttributes.
+/// Throws what parse_filter() throws, WorkInterrupted, and Error naming a file of attributes that
+/// cannot be read.
 changes::ListedRows list_rows(const View& view, const layout::Schema& schema,
                               const changes::Listing& asked, const Interruption& interrupted);
 

@@ -289,11 +289,13 @@ void CollectionPart::fill(const SearchRequest& request, const Slot& slot, Search
 /// Says where the attributes of the results are.
 void CollectionPart::attach_attributes(const ViewPointer& view, const Slot& slot,
                                        SearchAnswer& answer) {
-  std::vector<FoundAttributes::Row> rows;
+  std::vector<RowPlace> rows;
   for (std::size_t i = 0; i < slot.kept; ++i) {
     const Slot::Found& found = slot.found[i];
-    rows.push_back({found.leg->segment, found.leg->fresh, found.row});
-    if (found.leg->segment != nullptr) ++answer.counts.attribute_reads;
+    const Leg& leg = *found.leg;
+    rows.push_back(
+        {leg.fresh == nullptr ? nullptr : leg.fresh->memtable.get(), leg.segment, found.row});
+    if (leg.segment != nullptr) ++answer.counts.attribute_reads;
   }
   answer.attributes = std::make_shared<const FoundAttributes>(view, std::move(rows));
 }

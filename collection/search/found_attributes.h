@@ -14,21 +14,14 @@ namespace farvec::collection {
 /// Keeps the view of the search, so that its segments and memtables stay.
 class FoundAttributes final : public search::ResultAttributes {
  public:
-  /// A row is one of a segment or one of a memtable of the view.
-  struct Row {
-    const Segment* segment = nullptr;
-    const View::Fresh* fresh = nullptr;
-    NodeId row = 0;
-  };
-
-  FoundAttributes(ViewPointer view, std::vector<Row> rows)
+  FoundAttributes(ViewPointer view, std::vector<RowPlace> rows)
       : view_(std::move(view)), rows_(std::move(rows)) {}
 
   layout::Tuples read() const override;
 
  private:
   const ViewPointer view_;
-  const std::vector<Row> rows_;
+  const std::vector<RowPlace> rows_;
 };
 
 }  // namespace farvec::collection

@@ -44,13 +44,9 @@ std::shared_ptr<const RowSet> plus(const RowSet& set, std::span<const NodeId> ro
 }
 
 const RowSet& out_of(const View& view, const void* part) {
-  for (const View::Fresh& fresh : view.memtables) {
-    if (fresh.memtable.get() == part) return *fresh.out;
-  }
-  for (const View::Bulk& bulk : view.segments) {
-    if (bulk.segment.get() == part) return *bulk.out;
-  }
-  FARVEC_CHECK(false, "a part that is to be replaced is not in the view");
+  const RowSet* const out = find_out(view, part);
+  FARVEC_CHECK(out != nullptr, "a part that is to be replaced is not in the view");
+  return *out;
 }
 
 /// Returns the rows of a new segment that have gone out of the parts that it replaces since it was

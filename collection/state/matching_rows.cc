@@ -17,12 +17,6 @@ std::vector<NodeId> rows_of_segment(const View::Bulk& bulk, const attributes::Co
 
 }  // namespace
 
-std::vector<std::byte> MatchingRows::attributes(NodeId row) const {
-  if (bulk != nullptr) return bulk->segment->attributes().read(row);
-  const auto tuple = fresh->memtable->attributes(row);
-  return {tuple.begin(), tuple.end()};
-}
-
 std::vector<NodeId> matching_rows(const View::Fresh& fresh,
                                   const attributes::Condition& condition) {
   std::vector<NodeId> rows;

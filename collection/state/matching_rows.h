@@ -20,8 +20,14 @@ struct MatchingRows {
   std::uint64_t id(NodeId row) const {
     return fresh != nullptr ? fresh->memtable->id(row) : bulk->segment->ids().of(row);
   }
-  /// Reads the tuple of a row, of a segment's from its file. Throws Error naming the file.
-  std::vector<std::byte> attributes(NodeId row) const;
+  RowPlace place(NodeId row) const {
+    if (fresh != nullptr) return {.memtable = fresh->memtable.get(), .row = row};
+    return {.segment = bulk->segment.get(), .row = row};
+  }
+  /// Returns the Memtable or the Segment.
+  const void* part() const {
+    return fresh != nullptr ? static_cast<const void*>(fresh->memtable.get()) : bulk->segment.get();
+  }
 };
 
 /// Returns the rows of a memtable, ascending.

@@ -25,4 +25,22 @@ std::shared_ptr<Segment> find_segment(const View& view, std::uint64_t number) {
   return nullptr;
 }
 
+void RowPlace::append_attributes(layout::Tuples& tuples) const {
+  if (memtable != nullptr) {
+    tuples.append(memtable->attributes(row));
+  } else {
+    tuples.append(segment->attributes().read(row));
+  }
+}
+
+const RowSet* find_out(const View& view, const void* part) {
+  for (const View::Fresh& fresh : view.memtables) {
+    if (fresh.memtable.get() == part) return fresh.out.get();
+  }
+  for (const View::Bulk& bulk : view.segments) {
+    if (bulk.segment.get() == part) return bulk.out.get();
+  }
+  return nullptr;
+}
+
 }  // namespace farvec::collection

@@ -47,6 +47,20 @@ using ViewPointer = std::shared_ptr<const View>;
 /// Finds a segment by its number, which is never given twice; null where the view does not have it.
 std::shared_ptr<Segment> find_segment(const View& view, std::uint64_t number);
 
+/// Says where a row is: in a memtable or in a segment, which the view holds.
+struct RowPlace {
+  const Memtable* memtable = nullptr;  ///< null for a segment's
+  const Segment* segment = nullptr;    ///< null for a memtable's
+  NodeId row = 0;
+
+  /// Appends the row's tuple, of a segment's from its file. Throws Error naming the file.
+  void append_attributes(layout::Tuples& tuples) const;
+};
+
+/// Returns which rows of a part, a Memtable or a Segment, are out; null where the view does not
+/// have the part.
+const RowSet* find_out(const View& view, const void* part);
+
 struct ViewSize {
   std::uint64_t live = 0;
   std::uint64_t fresh = 0;          ///< live rows in memtables

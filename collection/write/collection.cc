@@ -25,8 +25,6 @@ namespace {
 
 /// Rows that get() reads between two looks at an interruption.
 constexpr std::size_t kRowsBetweenLooks = 256;
-/// get() ends when it has attributes of this size: with them an answer fits a message.
-constexpr std::size_t kMostFoundBytes = std::size_t{16} << 20;
 /// Rows of an insert, and ids of an erase, between two looks at an interruption.
 constexpr std::size_t kMostBatchRows = 4096;
 constexpr std::size_t kBatchIds = std::size_t{1} << 16;
@@ -232,7 +230,7 @@ FoundRows Collection::get(std::span<const std::uint64_t> ids,
   const bool attributed = !shape().schema.empty();
   const std::size_t row_bytes = shape().dimension * element_bytes(shape().stored_type);
   for (const std::optional<Contents::RowLocation>& at : locations) {
-    if (result.attributes.bytes.size() >= kMostFoundBytes) break;
+    if (result.attributes.bytes.size() >= changes::kMostReadAttributes) break;
     const bool looks = result.found.size() % kRowsBetweenLooks == 0;
     if (looks && asked_to_end(patience.interrupted)) throw WorkInterrupted();
     result.found.push_back(at.has_value());

@@ -12,17 +12,6 @@ namespace {
 constexpr Status kLate{StatusCode::deadline_exceeded,
                        "the rows that are left have moved to other segments again: try again"};
 
-/// Returns which rows of a part are out now; null where the view no longer has the part.
-const RowSet* out_of(const View& view, const MatchingRows& part) {
-  for (const View::Fresh& fresh : view.memtables) {
-    if (part.fresh != nullptr && fresh.memtable == part.fresh->memtable) return fresh.out.get();
-  }
-  for (const View::Bulk& bulk : view.segments) {
-    if (part.bulk != nullptr && bulk.segment == part.bulk->segment) return bulk.out.get();
-  }
-  return nullptr;
-}
-
 /// Leaves the rows whose ids, which ascend, are among these.
 void keep_only(std::span<const std::uint64_t> ids, std::vector<MatchingRows>& parts) {
   for (MatchingRows& part : parts) {
@@ -77,7 +66,7 @@ void Writer::erase_part(const MatchingRows& part, Erasure& erasure) {
     const Result<wal::Position> appended = log_change(
         lock, erasure.until, [&] { return wait_while_paused(lock, erasure.until); },
         [&]() -> Result<wal::Position> {
-          const RowSet* const out = out_of(*view(), part);
+          const RowSet* const out = find_out(*view(), part.part());
           moved = out == nullptr;
           ids.clear();
           for (const NodeId row : rows) {

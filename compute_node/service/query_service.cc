@@ -7,15 +7,13 @@
 #include <span>
 
 #include "base/version.h"
+#include "changes/receipt.h"
 #include "compute_node/service/call.h"
 #include "graph/beam_search.h"
 #include "rpc/status.h"
 
 namespace farvec::compute_node {
 namespace {
-
-/// The attributes in an answer: with them it fits a message.
-constexpr std::size_t kMostAttributeBytes = std::size_t{16} << 20;
 
 void fill_counts(const search::QueryCounts& counts, v1::QueryCounts& out) {
   out.set_hops(counts.hops);
@@ -172,7 +170,7 @@ class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
     response_.set_generation(generation);
     Status first;
     bool any_ok = false;
-    std::size_t room = kMostAttributeBytes;
+    std::size_t room = changes::kMostReadAttributes;
     for (QueuedTask& task : batch.tasks()) {
       v1::QueryResult& out = *response_.add_results();
       const Status selected = fill_attributes(task, batch, schema_, room, out);

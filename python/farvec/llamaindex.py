@@ -118,9 +118,13 @@ class FarvecVectorStore(BasePydanticVectorStore):
     def delete_nodes(self, node_ids: list[str] | None = None,
                      filters: MetadataFilters | None = None, **delete_kwargs: Any) -> None:
         """Delete the nodes of these ids that meet these filters."""
-        if node_ids is None and (filters is None or not filters.filters):
+        if node_ids is not None:
+            self._documents.remove_rows(self._chosen(node_ids, filters))
+            return
+        condition = _llamaindex_filters.condition(self._documents.columns, filters)
+        if condition is None:
             raise InvalidArgument("delete_nodes: give node_ids or filters; clear() deletes all")
-        self._documents.remove_rows(self._chosen(node_ids, filters))
+        self._documents.remove_where(condition)
 
     def clear(self) -> None:
         """Delete all nodes."""
