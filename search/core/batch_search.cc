@@ -1,9 +1,11 @@
 #include "search/core/batch_search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/status_error.h"
@@ -30,36 +32,52 @@ struct Slot : SearchTask {
   std::vector<float> distance_room;
 };
 
-/// Deals one search in `cores` to each core.
-class StridedFeed : public TaskFeed {
+/// The searches of a batch, from which each core takes the next. So no core is idle while another
+/// has several left, however slow its processor is.
+class Deal {
  public:
-  StridedFeed(VectorView queries, const BatchParameters& parameters, dataset::GroundTruth& results,
-              std::size_t first, std::size_t stride)
+  Deal(std::uint64_t first, std::uint64_t end) : next_(first), end_(end) {}
+
+  // Relaxed: a number is all that a core takes.
+  std::optional<std::uint64_t> next() {
+    const std::uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);
+    return number < end_ ? std::optional(number) : std::nullopt;
+  }
+  bool over() const { return next_.load(std::memory_order_relaxed) >= end_; }
+
+ private:
+  std::atomic<std::uint64_t> next_;
+  const std::uint64_t end_;
+};
+
+class DealtFeed : public TaskFeed {
+ public:
+  DealtFeed(VectorView queries, const BatchParameters& parameters, dataset::GroundTruth& results,
+            Deal& deal, std::size_t expected)
       : queries_(queries),
         parameters_(parameters),
         results_(results),
-        next_(parameters.first + first),
-        stride_(stride),
-        end_(parameters.first + std::uint64_t{queries.count} * parameters.repeats),
+        deal_(deal),
         limit_(us_to_ticks(parameters.limit_ms * 1000)),
         start_(now_ticks()),
         deadline_(us_to_ticks(parameters.deadline_ms * 1000)) {
-    latency_us.reserve(std::min<std::size_t>((end_ - parameters.first) / stride + 1, kReserved));
+    latency_us.reserve(std::min(expected, kReserved));
   }
 
   SearchTask* next() override {
     if (finished()) return nullptr;
+    const std::optional<std::uint64_t> number = deal_.next();
+    if (!number) return nullptr;
     any_ = true;
     Slot* slot = free_slot();
-    slot->number = next_;
-    next_ += stride_;
+    slot->number = *number;
     slot->request.query = queries_.row(slot->number % queries_.count);
     slot->request.deadline = now_ticks() + deadline_;
     return slot;
   }
 
   bool finished() override {
-    if (next_ >= end_ || (parameters_.stop && parameters_.stop())) return true;
+    if (deal_.over() || (parameters_.stop && parameters_.stop())) return true;
     return limit_ > 0 && any_ && now_ticks() - start_ >= limit_;
   }
 
@@ -125,9 +143,7 @@ class StridedFeed : public TaskFeed {
   const VectorView queries_;
   const BatchParameters parameters_;
   dataset::GroundTruth& results_;
-  std::uint64_t next_;
-  const std::size_t stride_;
-  const std::uint64_t end_;
+  Deal& deal_;
   const Ticks limit_;
   const Ticks start_;
   bool any_ = false;  ///< whether any search was dealt
@@ -154,9 +170,12 @@ BatchOutcome run_batch(std::span<const std::unique_ptr<SearchCore>> cores, Vecto
   }
   results.distances.resize(queries.count * results.k);
   if (parameters.attributes != nullptr) parameters.attributes->assign(queries.count, nullptr);
-  std::vector<std::unique_ptr<StridedFeed>> feeds;
+  const std::size_t searches = queries.count * parameters.repeats;
+  Deal deal(parameters.first, parameters.first + searches);
+  std::vector<std::unique_ptr<DealtFeed>> feeds;
   for (std::size_t c = 0; c < cores.size(); ++c) {
-    feeds.push_back(std::make_unique<StridedFeed>(queries, parameters, results, c, cores.size()));
+    feeds.push_back(std::make_unique<DealtFeed>(queries, parameters, results, deal,
+                                                searches / cores.size() + 1));
   }
   std::vector<double> busy(cores.size());
   const auto start = std::chrono::steady_clock::now();

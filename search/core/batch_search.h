@@ -54,11 +54,11 @@ struct BatchOutcome {
   double coverage = 1;            ///< the least SearchAnswer::coverage of these searches
 };
 
-/// Runs one SearchCore per thread. Queries are dealt out in turn until each has been searched
-/// `repeats` times, the time is over, or `stop` ends the batch. A query's first result goes to its
-/// row of `results` (queries x k; missing ones are kInvalidNode and infinity; rows of queries that
-/// were not searched are undefined). `queries` are in the index's stored type. Throws StatusError
-/// with the status of the first search that fails.
+/// Runs one SearchCore per thread. Each takes the next query in turn until every one has been
+/// searched `repeats` times, the time is over, or `stop` ends the batch. A query's first result
+/// goes to its row of `results` (queries x k; missing ones are kInvalidNode and infinity; rows of
+/// queries that were not searched are undefined). `queries` are in the index's stored type. Throws
+/// StatusError with the status of the first search that fails.
 BatchOutcome run_batch(std::span<const std::unique_ptr<SearchCore>> cores, VectorView queries,
                        const BatchParameters& parameters, dataset::GroundTruth& results);
 
