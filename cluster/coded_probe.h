@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "cluster/coded_source.h"
@@ -119,7 +120,8 @@ Status coded_probe(Source& source, const Estimator& estimator, const Scorer& sco
     MemberScan<Estimator> scan(estimator, parameters.copies > 1, static_cast<std::uint32_t>(list),
                                scratch);
     if (Status status = source.scan(scratch.clusters, scan); !status.ok()) return status;
-    if (Status status = source.fetch(scratch.list.take(), visit); !status.ok()) return status;
+    const std::span<const std::uint32_t> kept = scratch.list.take();
+    if (Status status = source.fetch(kept, visit); !status.ok()) return status;
     if (visit.corrupt()) {
       return {StatusCode::data_loss, "a record names a vector that does not exist"};
     }
@@ -132,7 +134,9 @@ Status coded_probe(Source& source, const Estimator& estimator, const Scorer& sco
     const std::uint64_t counting = visit.scored() - visit.out();
     const bool reading = visit.out() > 0 && counting < places && !rounds.found_all();
     if (!rounds.lacking() && !reading && (!probing || !more)) return {};
-    if (scan.scanned() <= list && (!probing || !more)) return {};
+    // Where the list is not full, it has every vector of these clusters. There may be fewer than
+    // were scanned, which counts a vector once for each cluster that has it.
+    if (kept.size() < list && (!probing || !more)) return {};
     if (rounds.lacking() || reading) {
       const std::uint64_t longer = list * places / std::max<std::uint64_t>(counting, 1) + 1;
       list = std::min(rounds.lacking() ? 2 * list : std::min(2 * list, longer),
