@@ -75,6 +75,7 @@ v1::SearchRequest request_template(const search::AskedSearch& parameters, Elemen
     request.set_prune_ratio(parameters.probing.prune_ratio);
   }
   if (parameters.partial) request.set_partial(true);
+  request.set_exact(parameters.exact);
   request.set_filter(parameters.filter);
   request.mutable_select()->Assign(parameters.select.begin(), parameters.select.end());
   return request;

@@ -20,6 +20,8 @@ search::QueryCounts counts_of(const v1::QueryCounts& counts) {
           .bytes = counts.bytes(),
           .lost = counts.lost(),
           .matches = counts.matches(),
+          .walks = counts.walks(),
+          .scans = counts.scans(),
           .attribute_reads = counts.attribute_reads(),
           .pool_misses = counts.pool_misses(),
           .rerank_reads = counts.rerank_reads(),

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct ProbeParameters {
   /// they are home of wanted_matches, and of k. prune_ratio leaves out none of these.
   const ClusterMatches* matches = nullptr;
   std::uint32_t wanted_matches = 0;
+  /// One round probes every cluster, or every one that holds matches, and ranks no centroid.
+  bool every = false;
   /// Counts reads that could not be delivered; null: none is lost. When some are lost, only a
   /// limited number of further clusters is probed in their place.
   const std::uint64_t* lost = nullptr;
@@ -170,7 +173,7 @@ class ProbeRounds {
   /// Puts the clusters of the next round, which no round before had, into scratch.clusters: first
   /// those that were asked for, later as many as complete() says. False when no more can be probed.
   bool next() {
-    if (parameters_.matches != nullptr ? !choose_holding() : !choose_near()) return false;
+    if (!choose_next()) return false;
     std::vector<ClusterId>& probed = scratch_.probed;
     probed.insert(probed.end(), scratch_.clusters.begin(), scratch_.clusters.end());
     std::sort(probed.begin(), probed.end());
@@ -189,7 +192,7 @@ class ProbeRounds {
   /// clusters as are expected to give as many members that are not out as the clusters of the first
   /// round had members, up to twice as many clusters.
   bool complete(double members, double out) {
-    if (parameters_.matches != nullptr) return true;
+    if (parameters_.matches != nullptr || parameters_.every) return true;
     if (wanted_members_ < 0) wanted_members_ = members;
     const double probed = scratch_.cost.clusters;
     double next = 2.0 * std::max<double>(wanted_, probed);
@@ -224,6 +227,19 @@ class ProbeRounds {
     centroids_.search(query_, wanted_, scratch_.centroids);
     scratch_.cost.centroids.distances += scratch_.centroids.counts.distances;
     scratch_.cost.centroids.estimates += scratch_.centroids.counts.estimates;
+  }
+
+  bool choose_next() {
+    if (parameters_.every) return choose_every();
+    return parameters_.matches != nullptr ? choose_holding() : choose_near();
+  }
+
+  bool choose_every() {
+    if (!scratch_.probed.empty()) return false;
+    if (parameters_.matches != nullptr) return choose_all_holding();
+    scratch_.clusters.resize(parameters_.cluster_count);
+    std::iota(scratch_.clusters.begin(), scratch_.clusters.end(), ClusterId{0});
+    return true;
   }
 
   bool choose_near() {

@@ -260,7 +260,7 @@ void bind_reads(nb::class_<CollectionHandle>& type) {
           "search",
           [](const CollectionHandle& handle, const AnyArray& queries, std::optional<std::int64_t> k,
              std::optional<std::int64_t> list, std::int64_t width,
-             std::optional<std::int64_t> probe, std::optional<float> prune_ratio,
+             std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool exact,
              const std::optional<std::string>& filter,
              const std::optional<std::vector<std::string>>& select, double deadline) {
             return run_search(*handle.get(), queries,
@@ -269,13 +269,14 @@ void bind_reads(nb::class_<CollectionHandle>& type) {
                                .width = width,
                                .probe = probe,
                                .prune_ratio = prune_ratio,
+                               .exact = exact,
                                .deadline = deadline,
                                .filter = filter.value_or(""),
                                .select = select.value_or(std::vector<std::string>())});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
-          "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "filter"_a = nb::none(),
-          "select"_a = nb::none(), "deadline"_a = 10.0,
+          "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "exact"_a = false,
+          "filter"_a = nb::none(), "select"_a = nb::none(), "deadline"_a = 10.0,
           "Find the nearest live vectors; as Index.search(), with ids of the user's (uint64, the "
           "largest number for none), and k may be more than there are vectors. ``filter`` is a "
           "condition on attributes and ids that all results meet: ``\"price < 20 and tags contains "

@@ -49,6 +49,10 @@ Args:
         far away as the nearest one (1 or more); None: keep all.
     partial: Over several memory nodes: go on without records of which no copy is left; see
         ``Result.coverage``.
+    exact: Compare each query with all vectors, whatever the other numbers say. It reads all of them.
+    filter: Collections only, over gRPC: a condition that all results meet, as
+        :meth:`Collection.search` has it.
+    select: Collections only, over gRPC: columns whose values come with the results.
     deadline: Seconds that each query may take, and a wait for other calls.
 
 Returns:
@@ -150,6 +154,9 @@ constexpr CountField kCountFields[] = {
     {"lost", &QueryCounts::lost, "Records that no memory node could deliver."},
     {"clusters", &QueryCounts::clusters, "Clusters that were searched."},
     {"matches", &QueryCounts::matches, "Rows that meet the filter; 0 without one."},
+    {"walks", &QueryCounts::walks, "Graphs that were walked, one in each segment."},
+    {"scans", &QueryCounts::scans,
+     "Segments that were not walked: their rows were compared one by one."},
     {"attribute_reads", &QueryCounts::attribute_reads,
      "Results whose attributes were read from a file."},
     {"pool_misses", &QueryCounts::pool_misses, "Slotted pages: records that were not in the pool."},
@@ -261,7 +268,7 @@ void bind_class(nb::module_& module) {
           [](const IndexHandle& index, const AnyArray& queries, std::optional<std::int64_t> k,
              std::optional<std::int64_t> list, std::int64_t width,
              std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool partial,
-             const std::optional<std::string>& filter,
+             bool exact, const std::optional<std::string>& filter,
              const std::optional<std::vector<std::string>>& select, double deadline) {
             return run_search(*index.get(), queries,
                               {.k = k,
@@ -270,13 +277,15 @@ void bind_class(nb::module_& module) {
                                .probe = probe,
                                .prune_ratio = prune_ratio,
                                .partial = partial,
+                               .exact = exact,
                                .deadline = deadline,
                                .filter = filter.value_or(""),
                                .select = select.value_or(std::vector<std::string>())});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
           "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "partial"_a = false,
-          "filter"_a = nb::none(), "select"_a = nb::none(), "deadline"_a = 10.0, kSearchDoc)
+          "exact"_a = false, "filter"_a = nb::none(), "select"_a = nb::none(), "deadline"_a = 10.0,
+          kSearchDoc)
       .def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {

@@ -46,6 +46,7 @@ Answer pooled_search(CorePool& pool, std::uint32_t threads, const VectorView& qu
   const search::BatchParameters batch{.search = call.parameters,
                                       .deadline_ms = seconds * 1e3,
                                       .partial = call.call.asked.partial,
+                                      .exact = call.call.asked.exact,
                                       .condition = call.condition,
                                       .stop = call.call.interrupted,
                                       .user_ids = call.user_ids ? &answer.user_ids : nullptr,

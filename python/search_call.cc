@@ -36,6 +36,7 @@ search::AskedSearch asked_search(const SearchArguments& given, const search::Sea
                                        : std::min(kUsualProbe, std::max(most.clusters, 1u));
   if (given.prune_ratio) asked.probing.prune_ratio = *given.prune_ratio;
   asked.partial = given.partial;
+  asked.exact = given.exact;
   asked.filter = given.filter;
   asked.select = given.select;
   return asked;

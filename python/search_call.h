@@ -22,6 +22,7 @@ struct SearchArguments {
   std::optional<std::int64_t> probe;
   std::optional<float> prune_ratio;
   bool partial = false;
+  bool exact = false;
   double deadline = 10;
   std::string filter = {};
   std::vector<std::string> select = {};

@@ -56,6 +56,7 @@ struct SearchArguments {
   std::uint32_t slots = 16;
   std::uint32_t threads = 1;
   std::uint32_t passes = 1;
+  bool exact = false;
   bool quiet = false;
 };
 
@@ -116,6 +117,7 @@ class Measurement {
   nlohmann::ordered_json measure(const search::SearchChoice& choice) {
     const search::BatchParameters batch{
         .search = search::searchable(search::SearchParameters::make(arguments_.k, choice)),
+        .exact = arguments_.exact,
         .condition = condition_.get(),
         .stop = [this] {
           progress_.advance(1);
@@ -177,6 +179,11 @@ class Measurement {
         {"reads_per_query", static_cast<double>(totals.reads) / queries},
         {"distances_per_query", static_cast<double>(totals.distances) / queries},
         {"bytes_per_query", static_cast<double>(totals.bytes) / queries}});
+    if (arguments_.exact) row["exact"] = true;
+    if (graph) {
+      row["walks"] = static_cast<double>(totals.walks) / queries;
+      row["scans"] = static_cast<double>(totals.scans) / queries;
+    }
     if (condition_ != nullptr) {
       row["filter"] = arguments_.filter;
       row["matches"] = static_cast<double>(totals.matches) / queries;
@@ -291,6 +298,8 @@ void register_collection_search(Command& collection) {
                      "True neighbours by their ids, for recall (.ibin, .gt100)");
   command.add_option("--filter", a.filter,
                      "Condition that results meet: \"section in ('libs', 'doc') and price < 20\"");
+  command.add_flag("--exact", a.exact,
+                   "Compare every query with all vectors, whatever --list or --probe says");
   command.add_option("--k", a.k, "Neighbours wanted").range(1u, kMostResults).show_default();
   command.add_option("--list", a.lists, "L: candidates kept, one or several: 20,40,80")
       .show_default();

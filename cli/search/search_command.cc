@@ -97,7 +97,8 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   const auto directory = layout::IndexDirectory::open(arguments.index);
   search::BatchParameters batch{
       .search = search::check_limits(arguments.parameters, search::limits_of(directory.manifest())),
-      .partial = arguments.parameters.partial};
+      .partial = arguments.parameters.partial,
+      .exact = arguments.parameters.exact};
   const std::uint32_t slots = one_slots(arguments.slots);
   const auto index = search::load_search_index(directory, {.quiet = arguments.quiet});
   const dataset::VectorSet queries = search::load_queries(arguments.queries, directory.manifest());
@@ -224,6 +225,8 @@ void register_search_command(Command& tool) {
           "Cluster indexes only: leave out a cluster whose centroid is more than this many\n"
           "times as far away as the nearest one [keep all]")
       .range(1.0, 1e6);
+  command.add_flag("--exact", a.parameters.exact,
+                   "Compare every query with all vectors, whatever --list or --probe says");
   command.add_option("--filter", a.parameters.filter,
                      "With --connect to a collection: condition that results meet, as for\n"
                      "`farvec collection search`");

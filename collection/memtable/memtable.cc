@@ -89,7 +89,7 @@ std::span<const graph::Neighbor> Memtable::search(const MemtableQuery& query,
   scratch.nearest.reset(k);
   // It is read before the search of the graph, which finds all rows that were linked by now.
   NodeId scan_from = std::min(linked(), query.count);
-  if (graph_.pays(query)) {
+  if (!query.exact && graph_.pays(query)) {
     const bool is_found = graph_.search(query, scratch);
     for (const graph::Candidate& near : scratch.met) scratch.nearest.insert(near.distance, near.id);
     if (!is_found || scratch.nearest.size() < k) scan_from = 0;

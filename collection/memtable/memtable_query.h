@@ -23,6 +23,7 @@ struct MemtableQuery {
   std::uint32_t list = kMemtableList;  ///< for a search of the graph; raised to k
   std::uint32_t count = 0;             ///< only the rows before this one count; they were published
   const RowSet& out;                   ///< the rows before `count` that do not count, and no others
+  bool exact = false;                  ///< compare the query with every row
 };
 
 struct MemtableCounts {

@@ -255,7 +255,8 @@ Status CollectionPart::merge(const SearchRequest& request, Slot& slot) const {
 /// Returns whether there are any.
 Result<bool> CollectionPart::plan_again(const SearchRequest& request, Slot& slot) const {
   bool any = false;
-  // Which clusters are near was known before any was read.
+  // An exact search has read all. Which clusters are near was known before any was read.
+  if (request.exact) return any;
   if (!std::holds_alternative<search::GraphChoice>(request.parameters.choice())) return any;
   search::GraphChoice choice = request.parameters.graph();
   const std::uint32_t list = choice.list;
@@ -305,7 +306,8 @@ void CollectionPart::filter(const SearchRequest& request, Slot& slot) {
   const auto* const graph = std::get_if<search::GraphChoice>(&request.parameters.choice());
   const std::uint32_t list = graph == nullptr ? 0 : graph->list;
   const std::string text = to_string(*request.condition);
-  for (Leg& leg : slot.legs_used()) leg.filter({*request.condition, text, list});
+  const search::FilterPlan plan = request.exact ? search::FilterPlan::scan : request.plan;
+  for (Leg& leg : slot.legs_used()) leg.filter({*request.condition, text, list, plan});
 }
 
 Status CollectionPart::search_legs(std::uint32_t number, const SearchRequest& request) {

@@ -12,17 +12,21 @@ constexpr std::uint64_t kAlwaysEstimated = 8192;
 
 }  // namespace
 
-std::uint64_t most_scanned(const Segment& segment, const search::SearchIndex& index,
-                           std::uint32_t list) {
-  const layout::Manifest& manifest = segment.manifest();
-  if (manifest.is_cluster()) return 0;
+bool can_scan(const Segment& segment, const search::SearchIndex& index) {
+  if (segment.manifest().is_cluster()) return false;
   const search::GraphIndex* const graph = index.graph();
   const search::RowVertices* const vertices = graph == nullptr ? nullptr : graph->row_vertices();
-  if (vertices != nullptr && !vertices->known()) return 0;
+  return vertices == nullptr || vertices->known();
+}
+
+std::uint64_t most_scanned(const Segment& segment, const search::SearchIndex& index,
+                           std::uint32_t list) {
+  if (!can_scan(segment, index)) return 0;
+  const search::GraphIndex* const graph = index.graph();
   const bool estimates = graph == nullptr || graph->vertex_codes() != nullptr;
   const double reads = static_cast<double>(list) * segment.rows();
   if (!estimates) return static_cast<std::uint64_t>(std::sqrt(reads));
-  const double least = std::sqrt(reads * manifest.graph().max_degree);
+  const double least = std::sqrt(reads * segment.manifest().graph().max_degree);
   return std::max(kAlwaysEstimated, static_cast<std::uint64_t>(least));
 }
 

@@ -29,7 +29,8 @@ void CollectionPart::Leg::search_memtable() {
                                                 .k = request.parameters.k(),
                                                 .list = list(),
                                                 .count = fresh->count,
-                                                .out = *out},
+                                                .out = *out,
+                                                .exact = request.exact},
                                                *memtable);
   answer.found = static_cast<std::uint32_t>(nearest.size());
   for (std::uint32_t i = 0; i < answer.found; ++i) {
@@ -47,11 +48,23 @@ void CollectionPart::Leg::scan(const attributes::RowBitmap& matches) {
   live = wanted.size();
 }
 
+/// Says whether the rows that match are compared one by one.
+bool CollectionPart::Leg::scans(const Filter& filter, std::uint64_t matches) const {
+  switch (filter.plan) {
+    case search::FilterPlan::walk:
+      return false;
+    case search::FilterPlan::scan:
+      return can_scan(*segment, *index);
+    case search::FilterPlan::chosen:
+      break;
+  }
+  return matches <= most_scanned(*segment, *index, filter.list);
+}
+
 void CollectionPart::Leg::filter_segment(const Filter& filter) {
   const SegmentAttributes& attributes = segment->attributes();
   const auto matches = attributes.matching(filter.condition, filter.text, segment->ids());
-  const std::uint64_t few = most_scanned(*segment, *index, filter.list);
-  if (matches->cardinality() <= few) return scan(*matches);
+  if (scans(filter, matches->cardinality())) return scan(*matches);
   const WantedPointer rows = attributes.wanted(matches, gone, segment->ids(), index->clusters());
   live = rows->count;
   others = {rows, &rows->others};

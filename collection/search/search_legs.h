@@ -45,11 +45,12 @@ struct CollectionPart::Leg {
   bool again = false;         ///< whether it runs in the next round
 
   std::uint32_t list() const { return request.parameters.graph().list; }
-  /// A Filter is one search's condition, its text, and the list of the search.
+  /// A Filter is one search's condition, its text, and what decides how a segment is searched.
   struct Filter {
     const attributes::Condition& condition;
     const std::string& text;
     std::uint32_t list = 0;
+    search::FilterPlan plan = search::FilterPlan::chosen;  ///< `scan` for an exact search
   };
   /// Leaves only the rows that meet the condition. Where so few do that a search with the list
   /// would mostly pass others, they are compared one by one.
@@ -72,6 +73,7 @@ struct CollectionPart::Leg {
 
  private:
   void filter_segment(const Filter& filter);
+  bool scans(const Filter& filter, std::uint64_t matches) const;
   void filter_memtable(const attributes::Condition& condition);
   void scan(const attributes::RowBitmap& matches);
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <variant>
 
 #include "attributes/condition.h"
@@ -180,6 +181,12 @@ std::string check_query(const v1::SearchRequest& request, int i, const ServedInd
 
 }  // namespace
 
+WorkUnits exact_work(const ServedIndex& index) {
+  // More rows than a u32 counts weigh no more.
+  constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max();
+  return work_of(static_cast<std::uint32_t>(std::min(index.count, kMostRows)));
+}
+
 Admission check_request(const v1::SearchRequest& request, const ServedIndex& index,
                         const RequestLimits& limits) {
   Admission result;
@@ -200,7 +207,8 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
   shape.query_bytes = index.dimension * element_bytes(index.stored_type);
   shape.user_ids = index.user_ids;
   shape.partial = request.has_partial() ? request.partial() : limits.default_partial;
-  shape.work = query_work(shape.parameters.choice(), index);
+  shape.exact = request.exact();
+  shape.work = shape.exact ? exact_work(index) : query_work(shape.parameters.choice(), index);
   return result;
 }
 

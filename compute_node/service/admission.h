@@ -30,6 +30,9 @@ struct Admission {
   BatchShape shape;   ///< set when nothing is wrong, except its deadline
 };
 
+/// Returns the work of a search that compares all rows.
+WorkUnits exact_work(const ServedIndex& index);
+
 /// Checks the request. It refuses NaN and infinity as well.
 Admission check_request(const v1::SearchRequest& request, const ServedIndex& index,
                         const RequestLimits& limits);

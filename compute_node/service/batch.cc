@@ -3,11 +3,9 @@
 namespace farvec::compute_node {
 
 Batch::Batch(const BatchShape& shape)
-    : lines_per_query_(round_up(shape.query_bytes, kCacheLineBytes) / kCacheLineBytes),
+    : shape_(shape),
+      lines_per_query_(round_up(shape.query_bytes, kCacheLineBytes) / kCacheLineBytes),
       queries_(lines_per_query_ * shape.queries),
-      user_ids_(shape.user_ids),
-      condition_(shape.condition),
-      select_(shape.select),
       ids_(std::size_t{shape.queries} * shape.parameters.k()),
       distances_(std::size_t{shape.queries} * shape.parameters.k()),
       tasks_(shape.queries),
@@ -18,9 +16,10 @@ Batch::Batch(const BatchShape& shape)
     task.request.query = query_slot(i);
     task.request.parameters = shape.parameters;
     task.request.partial = shape.partial;
+    task.request.exact = shape.exact;
     task.request.deadline = shape.deadline;
-    task.request.condition = condition_.get();
-    task.request.attributes = !select_.empty();
+    task.request.condition = shape_.condition.get();
+    task.request.attributes = !shape_.select.empty();
     task.work = shape.work;
     task.answer.ids = ids_.data() + i * shape.parameters.k();
     task.answer.distances = distances_.data() + i * shape.parameters.k();

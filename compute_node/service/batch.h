@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "attributes/condition.h"
@@ -31,6 +30,7 @@ struct BatchShape {
   std::size_t query_bytes = 0;  ///< bytes of one query in the stored type
   search::SearchParameters parameters = {};
   bool partial = false;
+  bool exact = false;     ///< the query is compared with all rows
   bool user_ids = false;  ///< the ids are those of users, not numbers of rows
   attributes::ConditionPointer condition = nullptr;  ///< what results meet; null: nothing
   std::vector<std::size_t> select = {};              ///< columns whose values come with the results
@@ -50,8 +50,8 @@ class Batch {
   /// Returns where query i is to be written before the batch is submitted.
   std::byte* query_slot(std::size_t i);
 
-  bool user_ids() const { return user_ids_; }
-  std::span<const std::size_t> select() const { return select_; }
+  /// What it was made with.
+  const BatchShape& shape() const { return shape_; }
 
   /// Ends one task. True for the last of the batch: then the caller owns the batch again.
   bool finish_one();
@@ -76,11 +76,9 @@ class Batch {
     std::byte bytes[kCacheLineBytes];
   };
 
+  const BatchShape shape_;
   std::size_t lines_per_query_;
   std::vector<Line> queries_;
-  const bool user_ids_;
-  const attributes::ConditionPointer condition_;
-  const std::vector<std::size_t> select_;
   std::vector<std::uint64_t> ids_;
   std::vector<float> distances_;
   std::vector<QueuedTask> tasks_;

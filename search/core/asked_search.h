@@ -21,6 +21,7 @@ struct AskedSearch {
   std::uint32_t width = 1;
   ProbeChoice probing{.clusters = 16};
   bool partial = false;  ///< go on without records that no memory node can deliver
+  bool exact = false;    ///< compare the query with all rows (SearchRequest::exact)
   /// The text of a condition that results meet (attributes/condition.h); empty: there is none.
   std::string filter = {};
   /// Columns of the attributes that come with the results.

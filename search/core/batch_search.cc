@@ -109,7 +109,9 @@ class DealtFeed : public TaskFeed {
       slot.request.parameters = parameters_.search;
       slot.request.partial = parameters_.partial;
       slot.request.count_lines = parameters_.count_lines;
+      slot.request.exact = parameters_.exact;
       slot.request.condition = parameters_.condition;
+      slot.request.plan = parameters_.plan;
       slot.request.attributes = parameters_.attributes != nullptr;
       free_.push_back(&slot);
     }

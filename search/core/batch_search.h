@@ -29,7 +29,9 @@ struct BatchParameters {
   double deadline_ms = 10'000;  ///< per query, from its start
   bool partial = false;         ///< go on without records that no memory node can deliver
   bool count_lines = false;     ///< SearchRequest::count_lines
+  bool exact = false;           ///< SearchRequest::exact
   const attributes::Condition* condition = nullptr;  ///< SearchRequest::condition
+  FilterPlan plan = FilterPlan::chosen;              ///< SearchRequest::plan
   /// Called before every search, by the threads of all cores, in their fibers; true ends the batch.
   /// When it is empty, nothing ends the batch.
   std::function<bool()> stop = {};

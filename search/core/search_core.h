@@ -70,6 +70,9 @@ struct QueryCounts {
   std::uint64_t bytes = 0;       ///< bytes fetched from the tier
   std::uint64_t lost = 0;        ///< those of `reads` that no memory node could deliver
   std::uint64_t matches = 0;     ///< rows that meet SearchRequest::condition; 0 without one
+  // How graphs and slotted pages were searched: each of the segments that a search reads is one.
+  std::uint64_t walks = 0;  ///< walked from their entries
+  std::uint64_t scans = 0;  ///< not walked: the rows that may be results were compared one by one
   /// Results whose attributes have to be read from a file: each is one more read, of its bytes.
   std::uint64_t attribute_reads = 0;
   // These are counted for slotted pages only. Their reads are reads of pages, prefetched ones
@@ -94,6 +97,8 @@ struct QueryCounts {
     bytes += other.bytes;
     lost += other.lost;
     matches += other.matches;
+    walks += other.walks;
+    scans += other.scans;
     attribute_reads += other.attribute_reads;
     pool_misses += other.pool_misses;
     rerank_reads += other.rerank_reads;
@@ -118,6 +123,14 @@ class ResultAttributes {
   virtual layout::Tuples read() const = 0;
 };
 
+/// Says how a segment is searched among the rows that meet a condition. All ways find the same with
+/// a list that is long enough; tests ask for one.
+enum class FilterPlan : std::uint8_t {
+  chosen,  ///< whichever reads less
+  walk,    ///< the graph is walked
+  scan,    ///< the rows of a graph are compared one by one
+};
+
 /// A SearchRequest is what a search is asked for.
 struct SearchRequest {
   const std::byte* query = nullptr;  ///< dimension elements of the index's stored type
@@ -125,6 +138,10 @@ struct SearchRequest {
   Ticks deadline = 0;        ///< absolute
   bool partial = false;      ///< go on without records that no memory node can deliver
   bool count_lines = false;  ///< counting takes time; a search without it does nothing for it
+  /// The k results are the nearest of all rows that may be results: the vector of each is read and
+  /// compared with the query. The list, the width and the clusters to probe do not matter then. A
+  /// graph on pages that change answers with invalid_argument.
+  bool exact = false;
   /// Rows that are not results; null: every row may be a result. They take no places in the list,
   /// nor among the members of the clusters that are probed: k rows are found where k are left, even
   /// where max_list and max_probe would not allow such a search, and the counts say what that has
@@ -133,15 +150,16 @@ struct SearchRequest {
   /// Results meet this condition; null: every row may be a result. It is for indexes whose rows
   /// have attributes (CorePart::takes_conditions()); others refuse it.
   const attributes::Condition* condition = nullptr;
+  FilterPlan plan = FilterPlan::chosen;  ///< for graphs, where there is a condition
   /// SearchAnswer::attributes are asked for. It is for indexes that take conditions; others do not
   /// heed it.
   bool attributes = false;
   /// The rows to search, ascending, each below the count of rows (else: invalid_argument); null
   /// data: all rows. A set of none has data that is not null, and no results. The graph is not
   /// walked: these rows, except for those that are also in `out`, are read and compared with the
-  /// query. Where codes in DRAM say which are near and there are more than `list`, only the `list`
-  /// nearest by code are read. Rows at the same distance are in ascending order, and it is the
-  /// lower ones that are found.
+  /// query. Where codes in DRAM say which are near, there are more than `list`, and the search is
+  /// not exact, only the `list` nearest by code are read. Rows at the same distance are in
+  /// ascending order, and it is the lower ones that are found.
   ///
   /// They are numbers of rows, which is what searches return and what `out` has, in the packed
   /// layout too. Only a packed record itself says which row it has. So the first searches of a

@@ -24,6 +24,10 @@ using slotted::SearchKind;
 using slotted::SlottedIndex;
 using slotted::SlottedStore;
 
+constexpr Status kNoVectors{StatusCode::invalid_argument,
+                            "the pages have codes and no vectors, so that no search is exact: rank "
+                            "results again by vectors (--rerank)"};
+
 void count_vectors(const slotted::VectorReads& reads, QueryCounts& counts) {
   counts.rerank_reads += reads.reads;
   counts.reads += reads.reads;
@@ -88,9 +92,11 @@ class SlottedSearcher {
   Status search(const SearchRequest& request, SearchAnswer& answer) {
     const SlottedIndex& index = store_.index();
     if (Status status = check(request.parameters); !status.ok()) return status;
+    if (request.exact && !has_vectors()) return kNoVectors;
     index.prepare(request.query, prepared_);
     source_.begin(request.deadline);
-    if (request.is_among_rows()) return scan(request, answer);
+    if (request.is_among_rows() || request.exact) return scan(request, answer);
+    ++answer.counts.walks;
     const slotted::SearchStart start = slotted::find_start(index, prepared_, scratch_);
     Status status = run(request, start.view(), answer.counts);
     answer.counts.estimates += start.estimates;
@@ -113,6 +119,9 @@ class SlottedSearcher {
     }
     return {};
   }
+
+  /// Says whether searches read vectors. Otherwise pages have codes, and these alone are compared.
+  bool has_vectors() const { return vectors_ != nullptr || store_.index().vectors_in_records(); }
 
   /// How many results of a search are ranked again.
   std::uint32_t reranked(const SearchParameters& search) const {
@@ -159,9 +168,10 @@ class SlottedSearcher {
     counts.pool_misses = pages.misses;
   }
 
-  /// Compares the rows that the request is among, by their vectors alone where these lie beside the
-  /// pages.
+  /// Compares the rows that the request is among, or all of an exact search, by their vectors alone
+  /// where these lie beside the pages.
   Status scan(const SearchRequest& request, SearchAnswer& answer) {
+    ++answer.counts.scans;
     const Status rows = check_rows(request.only, store_.index().count());
     if (!rows.ok()) return rows;
     const Status status = vectors_ != nullptr ? scan_vectors(request, answer.counts)
@@ -175,7 +185,8 @@ class SlottedSearcher {
     Source source(*vectors_, source_, request.deadline);
     const StoredVectorScorer scorer{{store_.index(), prepared_}};
     const Status status =
-        RowScan<Source, StoredVectorScorer>({source, scorer, request, nullptr}, scratch_, counts)
+        RowScan<Source, StoredVectorScorer>(
+            {source, scorer, request, nullptr, store_.index().count()}, scratch_, counts)
             .run();
     count_vectors(source.reads(), counts);
     return status;
@@ -184,7 +195,8 @@ class SlottedSearcher {
   Status scan_records(const SearchRequest& request, QueryCounts& counts) {
     using Scan = RowScan<slotted::SlottedSource<Pool>, slotted::SlottedScorer>;
     const slotted::SlottedScorer scorer{store_.index(), prepared_};
-    const Status status = Scan({source_, scorer, request, nullptr}, scratch_, counts).run();
+    const std::size_t rows = store_.index().count();
+    const Status status = Scan({source_, scorer, request, nullptr, rows}, scratch_, counts).run();
     count_pages(counts);
     return status;
   }

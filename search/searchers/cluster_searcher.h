@@ -91,6 +91,7 @@ class ClusterFrame {
     parameters.clusters = choice.clusters;
     parameters.prune_ratio = choice.prune_ratio;
     parameters.out = request.out;
+    parameters.every = request.exact;
     parameters.lost = &lost;
     parameters.matches = request.matches;
     if (request.matches != nullptr) {
@@ -99,8 +100,9 @@ class ClusterFrame {
     parameters.cluster_count = geometry.clusters;
     parameters.vector_count = static_cast<std::uint32_t>(geometry.count);
     const std::uint64_t mean = geometry.members / geometry.clusters + 1;
+    const std::uint64_t probed = request.exact ? geometry.clusters : choice.clusters;
     parameters.expected_members =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(mean * choice.clusters, 1u << 20));
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(mean * probed, 1u << 20));
     return parameters;
   }
 

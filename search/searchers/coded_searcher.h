@@ -72,7 +72,7 @@ class CodedSearcher {
     cluster::gather_places(*request.matches, scratch_.probe.clusters, places_);
     std::span<const std::uint32_t> places = places_;
     const std::uint32_t list = std::max(parameters.list, parameters.probe.k);
-    if (list < places.size() && codes_cost(list) < cost(places.size())) {
+    if (!request.exact && list < places.size() && codes_cost(list) < cost(places.size())) {
       const Status status =
           cluster::scan_matches(source_, MemberCodeScorer{index_, prepared_, query_.data()},
                                 *request.matches, list, scratch_);
@@ -112,13 +112,16 @@ class CodedSearcher {
   }
 
   /// Returns the parameters of a probe. The list is no longer than the number of vectors in the
-  /// clusters that may be probed.
+  /// clusters that may be probed. That of an exact search keeps all vectors, whatever their codes
+  /// say.
   cluster::CodedParameters coded_parameters(const SearchRequest& request,
                                             const std::uint64_t& lost) const {
     const layout::ClusterGeometry& geometry = index_.locator().geometry();
     return {.probe = frame_.probe_parameters(request, lost),
             .list = static_cast<std::uint32_t>(
-                std::min<std::uint64_t>(request.parameters.probing().list, geometry.count)),
+                request.exact
+                    ? geometry.count
+                    : std::min<std::uint64_t>(request.parameters.probing().list, geometry.count)),
             .copies = static_cast<double>(geometry.members) / static_cast<double>(geometry.count)};
   }
 

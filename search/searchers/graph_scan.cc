@@ -40,7 +40,8 @@ Status learn_vertices(Source& source, RowVertices& vertices, Ticks deadline) {
 
 /// An Asked has what a scan is about, whatever counts its lines.
 struct Asked {
-  RowVertices* vertices;  ///< null where a vertex has the number of its row
+  RowVertices* vertices;  ///< null where a vertex has the number of its row, or each is compared
+  std::size_t count;      ///< rows of the index
   const SearchRequest& request;
   graph::BeamScratch& scratch;
   QueryCounts& counts;
@@ -53,8 +54,8 @@ Status learn_and_scan(Source& source, const Scorer& scorer, const Asked& asked) 
     if (!learned.ok()) return learned;
     if (Status status = asked.vertices->check(); !status.ok()) return status;
   }
-  return RowScan<Source, Scorer>({source, scorer, asked.request, asked.vertices}, asked.scratch,
-                                 asked.counts)
+  return RowScan<Source, Scorer>({source, scorer, asked.request, asked.vertices, asked.count},
+                                 asked.scratch, asked.counts)
       .run();
 }
 
@@ -66,12 +67,14 @@ Status scan_graph(const GraphScan<Source, Scorer>& scan, const SearchRequest& re
   const GraphIndex& index = scan.index;
   scan.scratch.results.reset(request.parameters.k());
   if (Status status = check_rows(request.only, index.count()); !status.ok()) return status;
-  if (request.only.empty()) return {};
+  const bool among_rows = request.is_among_rows();
+  if (among_rows && request.only.empty()) return {};
   if (RowScan<Source, Scorer>::estimates(request)) {
     Scorer::prepare(index, request.query, scan.prepared);
   }
   const Scorer scorer{index, scan.prepared, request.query};
-  const Asked asked{index.row_vertices(), request, scan.scratch, counts};
+  const Asked asked{among_rows ? index.row_vertices() : nullptr, index.count(), request,
+                    scan.scratch, counts};
   if (!request.count_lines) return learn_and_scan(scan.source, scorer, asked);
   LineCountingSource<Source> source(scan.source, index, {counts.lines, false});
   return learn_and_scan(source, counting_lines(scorer, {counts.lines, false}), asked);

@@ -1,4 +1,4 @@
-// Searches some rows of a graph by comparing each of them with the query.
+// Searches some or all rows of a graph by comparing each of them with the query.
 #pragma once
 
 #include "base/status.h"
@@ -17,7 +17,8 @@ struct GraphScan {
   graph::BeamScratch& scratch;
 };
 
-/// Compares the rows request.only with the query, and leaves the nearest in scan.scratch.results.
+/// Compares the rows request.only with the query, or all rows where it names none, and leaves the
+/// nearest in scan.scratch.results.
 /// For the sources of mapped memory and of endpoints, and both scorers. It is in a file of its own,
 /// beside search_counting_lines() and for the same reason.
 template <typename Source, typename Scorer>

@@ -66,7 +66,8 @@ class GraphSearcher {
 
   Status search(const SearchRequest& request, SearchAnswer& answer) {
     if (Status status = request.parameters.check(bounds_); !status.ok()) return status;
-    if (request.is_among_rows()) return scan(request, answer);
+    if (request.is_among_rows() || request.exact) return scan(request, answer);
+    ++answer.counts.walks;
     Scorer::prepare(index_, request.query, prepared_);
     source_.begin(request, answer.counts);
     const Scorer scorer{index_, prepared_, request.query};
@@ -89,6 +90,7 @@ class GraphSearcher {
 
  private:
   Status scan(const SearchRequest& request, SearchAnswer& answer) {
+    ++answer.counts.scans;
     source_.begin(request, answer.counts);
     const Status status =
         scan_graph<Source, Scorer>({index_, source_, prepared_, scratch_}, request, answer.counts);

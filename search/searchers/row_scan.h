@@ -1,5 +1,5 @@
-// A RowScan compares given rows with a query one by one, where so few match a condition that a walk
-// of the graph would mostly pass others.
+// A RowScan compares rows with a query one by one: given ones, where so few match a condition that
+// a walk of the graph would mostly pass others, or all, where a search is to be exact.
 #pragma once
 
 #include <concepts>
@@ -47,9 +47,10 @@ inline void keep_nearest(graph::CandidateList& nearest, float distance, NodeId i
   nearest.insert(distance, id);
 }
 
+/// Compares the rows that the request is among, and all rows of an exact search among no rows.
 /// Lives on the stack of one search. Borrows all it is given. `vertices` has the vertex of each
-/// row; null where a vertex has the number of its row. Adds to the counts what the source does not
-/// count.
+/// row; null where a vertex has the number of its row, or all rows are compared. Adds to the counts
+/// what the source does not count.
 template <ScanSource Source, RecordScorer Scorer>
 class RowScan {
  public:
@@ -58,10 +59,11 @@ class RowScan {
     const Scorer& scorer;
     const SearchRequest& request;  ///< its rows passed check_rows()
     const RowVertices* vertices;
+    std::size_t count = 0;  ///< rows of the index
   };
 
   RowScan(const Parts& parts, graph::BeamScratch& scratch, QueryCounts& counts)
-      : parts_(parts), scratch_(scratch), counts_(counts), rows_(parts.request.only) {}
+      : parts_(parts), scratch_(scratch), counts_(counts), end_(rows_to_take(parts)) {}
 
   /// Leaves what it found in scratch.results. Suspends where the source does. Returns the source's
   /// error, or data_loss for a record that is of another row than its place says.
@@ -78,7 +80,8 @@ class RowScan {
 
   /// Says whether codes in DRAM choose the rows that are read.
   static bool estimates(const SearchRequest& request) {
-    return graph::NodeScorer<Scorer> && request.only.size() > request.parameters.graph().list;
+    return graph::NodeScorer<Scorer> && !request.exact &&
+           request.only.size() > request.parameters.graph().list;
   }
 
  private:
@@ -92,17 +95,28 @@ class RowScan {
     std::size_t count = 0;
   };
 
-  /// Fills in the vertices of the next rows; no vertices mean that no rows are left.
-  void take(Batch& batch) {
+  static std::size_t rows_to_take(const Parts& parts) {
+    return parts.request.is_among_rows() ? parts.request.only.size() : parts.count;
+  }
+
+  bool is_out(NodeId row) const {
     const RowSet* const out = parts_.request.out;
+    return out != nullptr && out->contains(row);
+  }
+
+  /// Fills in the vertices of the next rows; no vertices mean that no rows are left. Where all rows
+  /// are compared, the vertices themselves are counted off, and read() learns which row each has.
+  void take(Batch& batch) {
     batch.count = 0;
-    std::size_t taken = 0;
-    for (; taken < rows_.size() && batch.count < kBatch; ++taken) {
-      const NodeId row = rows_[taken];
-      if (out != nullptr && out->contains(row)) continue;
+    for (; taken_ < end_ && batch.count < kBatch; ++taken_) {
+      if (!parts_.request.is_among_rows()) {
+        batch.ids[batch.count++] = static_cast<NodeId>(taken_);
+        continue;
+      }
+      const NodeId row = parts_.request.only[taken_];
+      if (is_out(row)) continue;
       batch.ids[batch.count++] = parts_.vertices != nullptr ? parts_.vertices->vertex_of(row) : row;
     }
-    rows_ = rows_.subspan(taken);
   }
 
   Status read_all() {
@@ -162,6 +176,7 @@ class RowScan {
     const Status status = parts_.source.expand(ids, [&](NodeId id, const NodeRecord& record) {
       const NodeId row = record.row == kInvalidNode ? id : record.row;
       if (parts_.vertices != nullptr && parts_.vertices->vertex_of(row) != id) strange = true;
+      if (!parts_.request.is_among_rows() && is_out(row)) return;
       keep_nearest(scratch_.results, parts_.scorer.exact(id, record), row);
       ++counts_.distances;
     });
@@ -172,7 +187,8 @@ class RowScan {
   const Parts parts_;
   graph::BeamScratch& scratch_;
   QueryCounts& counts_;
-  std::span<const NodeId> rows_;  ///< those that are still to be taken
+  std::size_t taken_ = 0;
+  const std::size_t end_;
 };
 
 }  // namespace farvec::search

@@ -60,6 +60,19 @@ def test_results_are_the_nearest_that_meet_the_condition(collection, condition, 
 
 
 @pytest.mark.parametrize("condition,meets", CONDITIONS)
+def test_an_exact_search_misses_nothing(collection, condition, meets):
+    collection.flush()
+    rows, queries = vectors(ROWS, seed=3), vectors(10, seed=9)
+    wanted = np.array([i for i in range(ROWS) if meets(i)], int)
+    found = collection.search(queries, k=6, filter=condition, exact=True)
+    for query, ids in zip(queries, found.ids):
+        near = np.argsort(distances("l2", query[None], rows[wanted])[0], kind="stable")[:6]
+        real = ids[ids != np.iinfo(np.uint64).max].astype(int)
+        assert sorted(real) == sorted(wanted[near])
+    assert found.counts.walks == 0
+
+
+@pytest.mark.parametrize("condition,meets", CONDITIONS)
 def test_rows_are_counted_listed_and_deleted_by_a_condition(collection, condition, meets):
     wanted = [i for i in range(ROWS) if meets(i)]
     assert collection.count(condition) == len(wanted)

@@ -25,6 +25,15 @@ def test_every_tier_finds_the_same(folder, rows, queries, tier):
     assert result.counts.reads > 0
 
 
+@pytest.mark.parametrize("tier", ["dram", "emulated:rdma"])
+def test_an_exact_search_misses_nothing(folder, rows, queries, tier):
+    with farvec.open(folder, tier=tier) as index:
+        result = index.search(queries, k=10, list=10, exact=True)
+    assert np.array_equal(np.sort(result.ids), np.sort(neighbours("l2", queries, rows, 10)))
+    assert result.counts.distances == result.counts.reads == QUERIES * ROWS
+    assert (result.counts.scans, result.counts.walks) == (QUERIES, 0)
+
+
 def test_results_have_shapes_types_and_exact_distances(index, rows, queries):
     ids, found, counts = index.search(queries, k=7)
     assert ids.shape == found.shape == (QUERIES, 7)

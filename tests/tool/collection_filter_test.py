@@ -68,7 +68,11 @@ class CollectionFilterTest(ToolTest):
         # Few rows are compared one by one, and the graph is not walked.
         few = self.searched("price between 40 and 47", lambda a: 40 <= a.get("price", 0) <= 47)
         self.assertEqual(few["hops_per_query"], 0)
+        self.assertEqual((few["walks"], few["scans"] > 0), (0, True))
         self.assertEqual(few["recall"], 1)
+        exact = self.searched("price >= 0", lambda a: a.get("price", -1) >= 0, "--exact")
+        self.assertEqual((exact["exact"], exact["walks"]), (True, 0))
+        self.assertEqual(exact["recall"], 1)
 
     def test_rows_are_counted_listed_and_deleted_by_a_condition(self):
         self.made()

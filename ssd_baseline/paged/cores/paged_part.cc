@@ -85,6 +85,10 @@ Status PagedPart::search(std::uint32_t slot, const search::SearchRequest& reques
     return {StatusCode::invalid_argument,
             "a graph on pages that change cannot be searched among given rows"};
   }
+  if (request.exact) {
+    return {StatusCode::invalid_argument,
+            "a graph on pages that change has no exact search: ask for a longer list"};
+  }
   FARVEC_CHECK(request.out == nullptr, "a graph on pages knows itself what is deleted");
   HnswSearcher& searcher = this->searcher(slot);
   searcher.counts().clear();

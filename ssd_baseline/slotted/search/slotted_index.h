@@ -48,6 +48,8 @@ class SlottedIndex {
   /// The graph that finds better places to start from.
   SampledGraphView entry_graph() const { return parts_.entries.view(); }
   bool has_vectors() const { return parts_.has_vectors; }
+  /// Says whether the records hold vectors; else they hold the rest of the codes.
+  bool vectors_in_records() const { return !split_; }
   std::uint32_t vector_bytes() const {
     return static_cast<std::uint32_t>(parts_.dimension * element_bytes(parts_.type));
   }

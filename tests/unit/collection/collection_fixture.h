@@ -85,16 +85,24 @@ inline search::SearchChoice choice_for(const View& view, std::uint32_t size) {
   return search::GraphChoice{.list = size};
 }
 
+/// How a view is searched.
+struct Manner {
+  const attributes::Condition* condition = nullptr;
+  search::FilterPlan plan = search::FilterPlan::chosen;
+  bool exact = false;
+};
+
 /// One search of a view, as a core does it.
 inline Answer search_view(const ViewPointer& view, const std::vector<float>& query, std::uint32_t k,
-                          std::uint32_t size = kAll,
-                          const attributes::Condition* condition = nullptr) {
+                          std::uint32_t size = kAll, const Manner& manner = {}) {
   Answer answer{std::vector<std::uint64_t>(k), std::vector<float>(k), {}};
   search::TaskListFeed feed(1, kPatienceUs);
   search::SearchTask& task = feed.tasks().front();
   task.request.query = reinterpret_cast<const std::byte*>(query.data());
   task.request.parameters = search::SearchParameters::make(k, choice_for(*view, size)).value();
-  task.request.condition = condition;
+  task.request.condition = manner.condition;
+  task.request.plan = manner.plan;
+  task.request.exact = manner.exact;
   task.answer.ids = answer.ids.data();
   task.answer.distances = answer.distances.data();
   make_collection_core([&] { return view; }, 3)->run(feed);

@@ -69,7 +69,7 @@ class AttributesBesideNodes : public SegmentsOnNodes {
     for (int i = 0; i < 10; ++i) {
       const std::vector<float> query = random_row(random_);
       const auto expected = exact(cheap, Metric::l2, query);
-      const Answer answer = search_view(view, query, 20, kAll, condition.get());
+      const Answer answer = search_view(view, query, 20, kAll, {condition.get()});
       ASSERT_EQ(answer.ids.size(), 20u);
       for (std::size_t r = 0; r < 20; ++r) EXPECT_EQ(answer.ids[r], expected[r].second);
       EXPECT_LE(answer.counts.reads, cheap.size()) << "rows that fail are not read";

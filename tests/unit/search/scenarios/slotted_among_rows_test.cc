@@ -152,17 +152,29 @@ class SlottedAmongRows : public testing::TestWithParam<PagedShape> {
     const bool exact = GetParam().rerank || GetParam().payload == PayloadKind::vector;
     std::vector<std::pair<float, NodeId>> all;
     for (const NodeId id : compared(query, only)) {
-      float distance = 0;
-      for (std::uint32_t d = 0; d < kPagedDimension; ++d) {
-        const float step = reinterpret_cast<const float*>(vector)[d] -
-                           values_[id * std::size_t{kPagedDimension} + d];
-        distance += step * step;
-      }
-      all.emplace_back(exact ? distance : index_->refine(query, id, payloads_[id].data()), id);
+      all.emplace_back(
+          exact ? distance(vector, id) : index_->refine(query, id, payloads_[id].data()), id);
     }
     std::sort(all.begin(), all.end());
     all.resize(std::min<std::size_t>(all.size(), kPagedWanted));
     return all;
+  }
+  /// By their vectors, all of them.
+  std::vector<std::pair<float, NodeId>> nearest_of(const std::byte* vector,
+                                                   std::span<const NodeId> rows) const {
+    std::vector<std::pair<float, NodeId>> all;
+    for (const NodeId id : rows) all.emplace_back(distance(vector, id), id);
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+  float distance(const std::byte* vector, NodeId id) const {
+    float sum = 0;
+    for (std::uint32_t d = 0; d < kPagedDimension; ++d) {
+      const float step = reinterpret_cast<const float*>(vector)[d] -
+                         values_[id * std::size_t{kPagedDimension} + d];
+      sum += step * step;
+    }
+    return sum;
   }
   void expect_found(const TaskListFeed::Task& task, std::span<const NodeId> only) const {
     ASSERT_TRUE(task.answer.status.ok()) << task.answer.status.message();
@@ -231,6 +243,33 @@ TEST_P(SlottedAmongRows, RowsThatAreOutAreNotResults) {
   for (auto& task : feed.tasks()) task.request.out = &out;
   core()->run(feed);
   for (const auto& task : feed.tasks()) expect_found(task, left);
+}
+
+/// Of all rows, and of some: codes choose none of them.
+TEST_P(SlottedAmongRows, ExactSearchesCompareEveryVector) {
+  const std::vector<NodeId> all = rows_among(kPagedRows);
+  const std::vector<NodeId> some = rows_among(300);
+  const bool vectors = GetParam().rerank || GetParam().payload == PayloadKind::vector;
+  for (const std::vector<NodeId>* only : {&all, &some}) {
+    TaskListFeed feed = searches(only == &all ? std::span<const NodeId>() : *only);
+    for (auto& task : feed.tasks()) task.request.exact = true;
+    core()->run(feed);
+    for (const auto& task : feed.tasks()) {
+      if (!vectors) {
+        EXPECT_EQ(task.answer.status.code(), StatusCode::invalid_argument);
+        continue;
+      }
+      ASSERT_TRUE(task.answer.status.ok()) << task.answer.status.message();
+      const auto expected = nearest_of(task.request.query, *only);
+      ASSERT_EQ(task.answer.found, kPagedWanted);
+      for (std::uint32_t i = 0; i < kPagedWanted; ++i) {
+        EXPECT_EQ(task.id_room[i], expected[i].second) << i;
+      }
+      EXPECT_EQ(task.answer.counts.distances, only->size());
+      EXPECT_EQ(task.answer.counts.estimates, 0u);
+      EXPECT_EQ(task.answer.counts.scans, 1u);
+    }
+  }
 }
 
 TEST_P(SlottedAmongRows, SearchesOfAllRowsComeAfterThem) {

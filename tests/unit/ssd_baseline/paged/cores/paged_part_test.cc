@@ -137,6 +137,22 @@ class PagedPartTest : public ::testing::Test {
   std::map<std::uint64_t, std::uint64_t> live_;  ///< the row of every id
 };
 
+TEST_F(PagedPartTest, HasNoExactSearch) {
+  const PagedCores cores(*hnsw_, {.reads = {}, .slots = 1});
+  std::vector<std::unique_ptr<search::SearchCore>> one;
+  one.push_back(cores.make_core());
+  search::BatchParameters batch;
+  batch.exact = true;
+  dataset::GroundTruth found;
+  try {
+    search::run_batch(one, set_.view(1), batch, found);
+    FAIL() << "it was not refused";
+  } catch (const StatusError& error) {
+    EXPECT_EQ(error.code, StatusCode::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("exact"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(PagedPartTest, ChangesGoOnBesideSearchesOfTheSameCores) {
   serve(2);
   ChangingHnsw index = served();
