@@ -111,6 +111,24 @@ Json node_facts(const compute_v1::StatsResponse& stats) {
   return nodes;
 }
 
+Json recall_facts(const compute_v1::StatsResponse& stats) {
+  Json cells = Json::array();
+  for (const compute_v1::RecallCell& cell : stats.recalls()) {
+    cells.push_back({{"plan", cell.plan()},
+                     {"filter", cell.filter()},
+                     {"samples", cell.samples()},
+                     {"wanted", cell.wanted()},
+                     {"found", cell.found()}});
+  }
+  return {{"recall", stats.recall()}, {"skipped", stats.recall_skipped()}, {"cells", cells}};
+}
+
+std::string recall_text(const compute_v1::StatsResponse& stats) {
+  std::uint64_t samples = 0;
+  for (const compute_v1::RecallCell& cell : stats.recalls()) samples += cell.samples();
+  return fmt::format("{:.3f}; {} searches were repeated exactly", stats.recall(), samples);
+}
+
 void add_nodes(std::string& text, const compute_v1::StatsResponse& stats) {
   const char* what = "memory nodes";
   for (const compute_v1::MemoryNodeState& state : stats.memory_nodes()) {
@@ -164,6 +182,7 @@ std::string text_of(const std::string& address, const ComputeNodeAnswers& answer
                        stats.queries_ok(), stats.latency_p99_us(), stats.queries_rejected(),
                        stats.queries_deadline_exceeded(), stats.queries_unavailable(),
                        stats.queries_failed()));
+  if (stats.has_recall()) add_line(text, "recall", recall_text(stats));
   add_nodes(text, stats);
   if (collection) add_copies(text, *collection);
   return text;
@@ -265,6 +284,7 @@ NodeStatus status_of(const std::string& address, const ComputeNodeAnswers& answe
     facts["generation"] = describe.generation();
     facts["index"] = index_facts(describe);
   }
+  if (stats.has_recall()) facts["recall"] = recall_facts(stats);
   if (collection) facts["collection"] = copies_facts(*collection);
   status.text = text_of(address, answers, facts);
   return status;

@@ -80,6 +80,7 @@ Json facts_of(const ComputeNodeAnswers& now, const ComputeNodeAnswers* before, d
              {"waiting", now.stats.queries_queued()},
              {"reads_per_s", of([](const auto& node) { return node.stats.totals().reads(); })},
              {"reads_in_flight", now.stats.reads_in_flight()}};
+  if (now.stats.has_recall()) facts["recall"] = now.stats.recall();
   if (now.collection) {
     facts["changes_per_s"] = of([](const ComputeNodeAnswers& node) -> std::uint64_t {
       return node.collection ? node.collection->inserted() + node.collection->deleted() : 0;
@@ -185,6 +186,7 @@ void register_top_command(Command& tool) {
   command.footer(
       "Rates and p99 are of the time since the last look. running, waiting: queries; in flight:\n"
       "reads. Where the terminal is narrower than the table, each node has a few lines.\n"
+      "recall: of the last searches that a node with --recall-sample repeated exactly.\n"
       "stale ms: followers of a collection search what was there so long ago. leases: clients of\n"
       "a memory node. A node that does not answer is silent, and asked again.\n"
       "Example:\n"

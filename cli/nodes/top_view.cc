@@ -28,6 +28,7 @@ constexpr Fact kFacts[] = {{"queries/s", "queries_per_s", 10},
                            {"waiting", "waiting", 8},
                            {"reads/s", "reads_per_s", 11},
                            {"in flight", "reads_in_flight", 10},
+                           {"recall", "recall", 7, 3},
                            {"changes/s", "changes_per_s", 10},
                            {"stale ms", "stale_ms", 9, 1},
                            {"leases", "leases", 7}};

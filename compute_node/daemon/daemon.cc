@@ -35,6 +35,7 @@ class Daemon {
   ServiceStatistics statistics_;
   Replier replier_;
   Supervisor supervisor_;
+  RecallSampler recall_;
   QueryService service_;
   std::unique_ptr<CollectionService>
       changes_;                           ///< for a collection that this process changes; else null
@@ -94,12 +95,15 @@ std::unique_ptr<prometheus::Exposer> open_metrics(const DaemonOptions& options) 
 Daemon::Daemon(const DaemonOptions& options, SearchBackend& backend)
     : options_(options),
       supervisor_(backend, replier_, supervisor_options(options)),
+      recall_(supervisor_, options.recall),
       service_(supervisor_, statistics_,
-               {options.limits, options.default_deadline, options.slots, options.threads}),
+               {options.limits, options.default_deadline, options.slots, options.threads},
+               options.recall.share > 0 ? &recall_ : nullptr),
       changes_(change_service(options, backend)),
       regrouper_(make_regrouper(options, supervisor_)),
       metrics_(std::make_shared<ServiceMetrics>(statistics_, supervisor_, changes_.get(),
-                                                regrouper_.get())),
+                                                regrouper_.get(),
+                                                options.recall.share > 0 ? &recall_ : nullptr)),
       exposer_(open_metrics(options)),
       server_(server_options(options, {&service_, changes_.get()})) {
   if (exposer_) exposer_->RegisterCollectable(metrics_);
@@ -133,6 +137,7 @@ bool Daemon::signalled(std::chrono::milliseconds wait) {
 void Daemon::drain() {
   spdlog::info("draining for at most {} ms", options_.drain_bound.count());
   service_.drain();
+  recall_.stop();
   if (changes_ != nullptr) changes_->drain();
   server_.set_serving(false);
   const auto end = std::chrono::steady_clock::now() + options_.drain_bound;

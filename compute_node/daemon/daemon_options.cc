@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/command_line.h"
+#include "base/option_rules.h"
 #include "base/version.h"
 #include "compute_node/sources/source_arguments.h"
 #include "graph/beam_search.h"
@@ -88,6 +90,29 @@ void add_service_flags(Command& app, DaemonOptions& options) {
   app.add_option("--metrics", options.metrics, "Serve Prometheus metrics on HOST:PORT");
 }
 
+void add_recall_flags(Command& app, RecallOptions& recall) {
+  app.add_option("--recall-sample", recall.share,
+                 "Share of the searches that the node repeats exactly, to report the recall that "
+                 "it really gives: 0.001 is one in 1,000. 0: none")
+      .range(0.0, 1.0)
+      .show_default();
+  app.add_option("--recall-rows", recall.rows_per_second,
+                 "With --recall-sample: rows that exact searches compare in a second, on average")
+      .range(1u, 1'000'000'000u)
+      .show_default();
+  app.add_option("--recall-goal", recall.goal,
+                 "With --recall-sample: say in the log when recall is lower. 0: never")
+      .range(0.0, 1.0)
+      .show_default();
+}
+
+void refuse_unused_recall(const Command& app, const DaemonOptions& options) {
+  const bool sampling = options.recall.share > 0;
+  const std::vector<OptionRule> rules{{"--recall-rows", sampling, "--recall-sample above 0"},
+                                      {"--recall-goal", sampling, "--recall-sample above 0"}};
+  refuse_unused(app, rules);
+}
+
 }  // namespace
 
 bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit_code) {
@@ -99,12 +124,14 @@ bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit
   source.add(app);
   add_core_flags(app, options);
   add_service_flags(app, options);
+  add_recall_flags(app, options.recall);
   app.callback([&source] { source.require_one(); });
   if (const auto status = app.parse(argc, argv)) {
     exit_code = *status;
     return false;
   }
   options.source = source.read(app, options.limits);
+  refuse_unused_recall(app, options);
   options.limits.max_queries = options.queue;
   options.limits.default_width = std::min(options.limits.default_width, options.limits.max_width);
   options.limits.default_list = std::min(options.limits.default_list, options.limits.max_list);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "compute_node/service/admission.h"
+#include "compute_node/service/recall_sampler.h"
 #include "compute_node/sources/source.h"
 #include "rpc/tls.h"
 
@@ -22,6 +23,7 @@ struct DaemonOptions {
   std::uint32_t queue = 1024;
   RequestLimits limits;  ///< max_queries is the queue
   std::chrono::milliseconds default_deadline{1'000};
+  RecallOptions recall;
   std::string metrics;  ///< HOST:PORT; empty: none
   std::chrono::milliseconds attach_bound{30'000};
   std::chrono::milliseconds drain_bound{5'000};

@@ -89,6 +89,11 @@ void add_totals(Families& families, const search::QueryCounts& totals) {
   add_counter(families, "estimates_total", "Distances estimated from codes", totals.estimates);
   add_counter(families, "distances_total", "Exact distances", totals.distances);
   add_counter(families, "matches_total", "Rows that met the filters of searches", totals.matches);
+  add_counter(families, "walks_total", "Graphs that searches walked, one in each segment",
+              totals.walks);
+  add_counter(families, "scans_total",
+              "Segments of which searches compared rows one by one in place of a walk",
+              totals.scans);
   add_counter(families, "attribute_reads_total", "Results whose attributes were read from a file",
               totals.attribute_reads);
   add_counter(families, "clusters_probed_total", "Clusters probed", totals.clusters);
@@ -195,6 +200,40 @@ void add_following(Families& families, const Following& following) {
               following.failures);
 }
 
+void add_recall_counter(Families& families, const RecallSnapshot& now, const char* name,
+                        const char* help, std::uint64_t RecallCell::*number) {
+  auto& family = add(families, name, help, prometheus::MetricType::Counter);
+  for (std::size_t plan = 0; plan < kRecallPlans; ++plan) {
+    for (std::size_t filter = 0; filter < kRecallFilters; ++filter) {
+      const RecallCell& cell = now.cells[plan][filter];
+      if (cell.samples == 0) continue;
+      prometheus::ClientMetric metric;
+      metric.label = {{"plan", std::string(to_string(static_cast<RecallPlan>(plan)))},
+                      {"filter", std::string(to_string(static_cast<RecallFilter>(filter)))}};
+      metric.counter.value = static_cast<double>(cell.*number);
+      family.metric.push_back(std::move(metric));
+    }
+  }
+}
+
+void add_recall(Families& families, const RecallSnapshot& now) {
+  add_recall_counter(families, now, "recall_samples_total",
+                     "Searches that were repeated exactly, by plan and by the share of rows that "
+                     "met the filter",
+                     &RecallCell::samples);
+  add_recall_counter(families, now, "recall_wanted_total",
+                     "True neighbours of the searches that were repeated exactly",
+                     &RecallCell::wanted);
+  add_recall_counter(families, now, "recall_found_total",
+                     "True neighbours that the searches had found", &RecallCell::found);
+  add_counter(families, "recall_skipped_total",
+              "Searches that were drawn and not repeated: another one was, or there was no time",
+              now.skipped);
+  if (now.recent.samples == 0) return;
+  add_gauge(families, "recall", "Recall of the last 100 searches that were repeated exactly",
+            now.recall());
+}
+
 void add_engine(Families& families, const Engine& engine) {
   const ServedIndex index = engine.present();
   const TierCounters& counters = engine.counters();
@@ -234,7 +273,7 @@ Families ServiceMetrics::Collect() const {
   const StatisticsSnapshot now = statistics_.snapshot();
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   Families families;
-  families.reserve(60);  // add() hands out references
+  families.reserve(70);  // add() hands out references
   add_queries(families, now);
   add_refusals(families, now);
   add_latency(families, now.latency);
@@ -254,6 +293,7 @@ Families ServiceMetrics::Collect() const {
     add_engine(families, *engine);
     if (const auto following = engine->present().following) add_following(families, *following);
   }
+  if (recall_ != nullptr) add_recall(families, recall_->snapshot());
   if (changes_ != nullptr) add_collection(families, changes_->stats());
   return families;
 }

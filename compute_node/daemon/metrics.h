@@ -10,19 +10,23 @@
 namespace farvec::compute_node {
 
 class CollectionService;
+class RecallSampler;
 class Regrouper;
 
 /// Reads a snapshot at each scrape, so that nothing is kept twice. The objects that it reads from
 /// must outlive it.
 class ServiceMetrics final : public prometheus::Collectable {
  public:
-  /// `changes` is null unless a collection is served, `regrouper` unless groups follow queries.
+  /// `changes` is null unless a collection is served, `regrouper` unless groups follow queries,
+  /// `recall` unless searches are repeated exactly.
   ServiceMetrics(const ServiceStatistics& statistics, const Supervisor& supervisor,
-                 const CollectionService* changes = nullptr, const Regrouper* regrouper = nullptr)
+                 const CollectionService* changes = nullptr, const Regrouper* regrouper = nullptr,
+                 const RecallSampler* recall = nullptr)
       : statistics_(statistics),
         supervisor_(supervisor),
         changes_(changes),
-        regrouper_(regrouper) {}
+        regrouper_(regrouper),
+        recall_(recall) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override;
 
@@ -31,6 +35,7 @@ class ServiceMetrics final : public prometheus::Collectable {
   const Supervisor& supervisor_;
   const CollectionService* const changes_;
   const Regrouper* const regrouper_;
+  const RecallSampler* const recall_;
 };
 
 }  // namespace farvec::compute_node

@@ -31,6 +31,8 @@ void fill_counts(const search::QueryCounts& counts, v1::QueryCounts& out) {
   out.set_rerank_reads(counts.rerank_reads);
   out.set_matches(counts.matches);
   out.set_attribute_reads(counts.attribute_reads);
+  out.set_walks(counts.walks);
+  out.set_scans(counts.scans);
 }
 
 /// Writes both kinds of ids, for clients that know only one kind, as long as the ids fit it.
@@ -52,7 +54,7 @@ void fill_result(const QueuedTask& task, const Batch& batch, v1::QueryResult& ou
   }
   out.set_coverage(static_cast<float>(answer.coverage));
   const std::span<const std::uint64_t> ids(answer.ids, answer.found);
-  if (batch.user_ids()) {
+  if (batch.shape().user_ids) {
     fill_user_ids(ids, out);
   } else {
     for (const std::uint64_t row : ids) out.add_ids(static_cast<NodeId>(row));
@@ -64,10 +66,10 @@ void fill_result(const QueuedTask& task, const Batch& batch, v1::QueryResult& ou
 /// Returns how that went.
 Status fill_attributes(const QueuedTask& task, const Batch& batch, const layout::Schema& schema,
                        std::size_t& room, v1::QueryResult& out) {
-  if (batch.select().empty() || !task.answer.status.ok() || task.answer.found == 0) return {};
+  if (batch.shape().select.empty() || !task.answer.status.ok() || task.answer.found == 0) return {};
   try {
     const layout::Tuples whole = task.answer.attributes->read();
-    const layout::Tuples rows = select_columns(whole.view(), schema, batch.select());
+    const layout::Tuples rows = select_columns(whole.view(), schema, batch.shape().select);
     if (rows.bytes.size() > room) {
       return {StatusCode::invalid_argument,
               "select: the attributes of the results of one call take more than 16 MiB: ask for "
@@ -112,6 +114,23 @@ void fill_stats(const StatisticsSnapshot& now, v1::StatsResponse& out) {
   });
 }
 
+void fill_recall(const RecallSnapshot& now, v1::StatsResponse& out) {
+  for (std::size_t plan = 0; plan < kRecallPlans; ++plan) {
+    for (std::size_t filter = 0; filter < kRecallFilters; ++filter) {
+      const RecallCell& cell = now.cells[plan][filter];
+      if (cell.samples == 0) continue;
+      v1::RecallCell& told = *out.add_recalls();
+      told.set_plan(std::string(to_string(static_cast<RecallPlan>(plan))));
+      told.set_filter(std::string(to_string(static_cast<RecallFilter>(filter))));
+      told.set_samples(cell.samples);
+      told.set_wanted(cell.wanted);
+      told.set_found(cell.found);
+    }
+  }
+  out.set_recall_skipped(now.skipped);
+  if (now.recent.samples > 0) out.set_recall(now.recall());
+}
+
 void fill_engine_stats(const Engine& engine, v1::StatsResponse& out) {
   const ServedIndex index = engine.present();
   out.set_queries_in_flight(engine.running());
@@ -153,13 +172,13 @@ grpc::Status too_late(Ticks expected, Ticks left) {
 /// One Search from its arrival to OnDone. It deletes itself.
 class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
  public:
-  SearchCall(ServiceStatistics& statistics, v1::SearchResponse& response)
-      : statistics_(statistics), response_(response) {}
+  SearchCall(ServiceStatistics& statistics, RecallSampler* recall, v1::SearchResponse& response)
+      : statistics_(statistics), recall_(recall), response_(response) {}
 
   /// Ties a batch to this call. Nothing of the call is used after its Finish.
   void expect(Batch& batch, const ServedIndex& index) {
     batch.cancel_flag = cancelled_;
-    if (!batch.select().empty()) schema_ = index.schema.value_or(layout::Schema());
+    if (!batch.shape().select.empty()) schema_ = index.schema.value_or(layout::Schema());
     batch.answer = [this, generation = index.generation](Batch& done) { answer(done, generation); };
   }
 
@@ -167,6 +186,7 @@ class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
   void answer(Batch& batch, std::uint64_t generation) {
     batch.refuse_late_answer(now_ticks());
     statistics_.record(batch);
+    if (recall_ != nullptr) recall_->offer(batch);
     response_.set_generation(generation);
     Status first;
     bool any_ok = false;
@@ -186,19 +206,20 @@ class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
   void OnDone() override { delete this; }
 
   ServiceStatistics& statistics_;
+  RecallSampler* const recall_;
   v1::SearchResponse& response_;
   layout::Schema schema_;  ///< set where the call selects columns
   const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 QueryService::QueryService(Supervisor& supervisor, ServiceStatistics& statistics,
-                           QueryServiceOptions options)
-    : supervisor_(supervisor), statistics_(statistics), options_(options) {}
+                           QueryServiceOptions options, RecallSampler* recall)
+    : supervisor_(supervisor), statistics_(statistics), options_(options), recall_(recall) {}
 
 grpc::ServerUnaryReactor* QueryService::Search(grpc::CallbackServerContext* context,
                                                const v1::SearchRequest* request,
                                                v1::SearchResponse* response) {
-  auto* call = new SearchCall(statistics_, *response);
+  auto* call = new SearchCall(statistics_, recall_, *response);
   const Verdict verdict = admit(*context, *request, *call);
   if (!verdict.status.ok()) {
     const auto queries = static_cast<std::uint64_t>(std::max(1, request->queries_size()));
@@ -297,6 +318,7 @@ grpc::ServerUnaryReactor* QueryService::Stats(grpc::CallbackServerContext* conte
                                               const v1::StatsRequest*,
                                               v1::StatsResponse* response) {
   fill_stats(statistics_.snapshot(), *response);
+  if (recall_ != nullptr) fill_recall(recall_->snapshot(), *response);
   const std::chrono::duration<double> uptime = std::chrono::steady_clock::now() - started_;
   response->set_uptime_seconds(uptime.count());
   response->set_reattaches(supervisor_.reopened());

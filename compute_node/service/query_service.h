@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "compute_node/service/admission.h"
+#include "compute_node/service/recall_sampler.h"
 #include "compute_node/service/service_statistics.h"
 #include "compute_node/service/supervisor.h"
 #include "rpc/compute_node.grpc.pb.h"
@@ -21,8 +22,9 @@ struct QueryServiceOptions {
 /// Uses gRPC's callback interface: a waiting call holds its request and its batch, not a thread.
 class QueryService final : public v1::ComputeNode::CallbackService {
  public:
-  /// Supervisor and statistics must outlive every call.
-  QueryService(Supervisor& supervisor, ServiceStatistics& statistics, QueryServiceOptions options);
+  /// All but the options must outlive every call. Without a sampler no search is repeated.
+  QueryService(Supervisor& supervisor, ServiceStatistics& statistics, QueryServiceOptions options,
+               RecallSampler* recall = nullptr);
 
   /// From now on every Search ends with UNAVAILABLE before it is admitted.
   void drain() { draining_.store(true, std::memory_order_relaxed); }
@@ -57,6 +59,7 @@ class QueryService final : public v1::ComputeNode::CallbackService {
   Supervisor& supervisor_;
   ServiceStatistics& statistics_;
   const QueryServiceOptions options_;
+  RecallSampler* const recall_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::atomic<bool> draining_{false};  ///< relaxed, because the flag orders nothing
 };

@@ -54,7 +54,7 @@ void PagedFlags::refuse_unused_flags(const Command& app) const {
        {"--buffer", "--page-reads", "--min-complete", "--change-slots", "--insert-order"}) {
     rules.push_back({option, chosen(), "--paged"});
   }
-  for (const char* option : {"--max-width", "--max-probe", "--default-probe"}) {
+  for (const char* option : {"--max-width", "--max-probe", "--default-probe", "--recall-sample"}) {
     rules.push_back({option, !chosen(), "sources other than --paged"});
   }
   refuse_unused(app, rules);

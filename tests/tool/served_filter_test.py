@@ -66,6 +66,35 @@ class ServedFilterTest(ServiceTest):
                               "--clients", 1, "--seconds", 0.2, "--json", out))
         self.assertEqual(json.loads(out.read_text())["filter"], "price = 7")
 
+    def test_an_exact_search_misses_nothing(self):
+        self.change("insert", "--data", self.base, "--attributes", self.jsonl, "--quiet", "--json")
+        for condition, meets in ("price < 90", self.prices < 90), ("", self.prices >= 0):
+            ids = np.flatnonzero(meets)
+            places, distances = nearest(self.data[ids], self.asked, k=K)
+            truth = write_neighbours(self.folder / "truth.ibin", ids[places], distances)
+            result = farvec("search", "--connect", self.address, "--queries", self.queries, "--k",
+                            K, "--list", K, "--groundtruth", truth, "--filter", condition,
+                            "--exact", "--json")
+            self.assertEqual(json.loads(self.must_pass(result).stdout)["recall"], 1)
+
+    def test_the_recall_in_service_is_told(self):
+        address = f"unix:{self.folder}/sampled"
+        self.change("insert", "--data", self.base, "--attributes", self.jsonl, "--quiet", "--json")
+        self.start("farvec-compute-node", "--collection", self.set, "--follow", "--listen", address,
+                   "--recall-sample", "1", "--recall-goal", "0.5")
+        self.await_status(address)
+        self.assertNotIn("recall", self.await_status(address))
+        for _ in range(200):
+            self.must_pass(farvec("search", "--connect", address, "--queries", self.queries, "--k",
+                                  K, *self.SEARCH, "--filter", "price < 50", "--json"))
+            told = self.await_status(address).get("recall")
+            if told is not None:
+                break
+        self.assertEqual(told["recall"], 1)
+        self.assertEqual({cell["filter"] for cell in told["cells"]}, {"0.1"})
+        top = farvec("top", address, "--rounds", 1, "--every", 0.1, "--json")
+        self.assertEqual(json.loads(self.must_pass(top).stdout)["recall"], 1)
+
     def test_what_is_wrong_is_said(self):
         self.must_refuse(farvec("collection", "insert", "--connect", self.address, "--data",
                                 self.base, "--quiet"), "section", "null")

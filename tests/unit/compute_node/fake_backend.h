@@ -31,6 +31,7 @@ struct FakeControls {
   std::atomic<int> slow_us{0};           ///< a search takes at least so long, past its deadline too
   std::atomic<bool> fail_cores{false};   ///< cores that begin throw before they ask for a task
   std::atomic<bool> stall_cores{false};  ///< cores that begin do not ask for a task
+  std::atomic<std::uint32_t> missed{0};  ///< nearest rows that no search finds unless it is exact
 };
 
 /// f32, l2; takes one task at a time from the feed.
@@ -111,6 +112,7 @@ class FakeSession final : public SearchSession {
       found.emplace_back(sum, id);
     }
     std::sort(found.begin(), found.end());
+    if (!task.request.exact) found.erase(found.begin(), found.begin() + controls_.missed);
     task.answer.found = std::min<std::uint32_t>(task.request.parameters.k(),
                                                 static_cast<std::uint32_t>(found.size()));
     for (std::uint32_t i = 0; i < task.answer.found; ++i) {
@@ -118,6 +120,8 @@ class FakeSession final : public SearchSession {
       task.answer.distances[i] = found[i].first;
     }
     task.answer.counts.reads = static_cast<std::uint32_t>(index_.count);
+    task.answer.counts.distances = index_.count;
+    ++(task.request.exact ? task.answer.counts.scans : task.answer.counts.walks);
   }
 
   const std::vector<float> rows_;

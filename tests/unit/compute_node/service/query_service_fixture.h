@@ -23,6 +23,8 @@ struct QueryServiceTest : testing::Test {
   ServiceStatistics statistics;
   Replier replier;
   std::unique_ptr<Supervisor> supervisor;
+  RecallOptions sampling;  ///< of start(); by default no search is repeated
+  std::unique_ptr<RecallSampler> recall;
   std::unique_ptr<QueryService> service;
   std::unique_ptr<rpc::Server> server;
   std::unique_ptr<v1::ComputeNode::Stub> stub;
@@ -39,7 +41,9 @@ struct QueryServiceTest : testing::Test {
     QueryServiceOptions service_options;
     service_options.limits = {40, 64, queue, 10, 2};
     service_options.default_deadline = std::chrono::seconds(30);
-    service = std::make_unique<QueryService>(*supervisor, statistics, service_options);
+    if (sampling.share > 0) recall = std::make_unique<RecallSampler>(*supervisor, sampling);
+    service =
+        std::make_unique<QueryService>(*supervisor, statistics, service_options, recall.get());
     server = std::make_unique<rpc::Server>(rpc::ServerOptions{
         rpc::parse_address("unix:" + path), false, nullptr, {service.get()}, {}});
     channel = rpc::connect(server->address());
@@ -52,6 +56,7 @@ struct QueryServiceTest : testing::Test {
   void TearDown() override {
     controls.hold = false;
     if (server) server->shutdown(std::chrono::milliseconds(1000));
+    if (recall) recall->stop();
     if (supervisor) supervisor->stop();
   }
 
