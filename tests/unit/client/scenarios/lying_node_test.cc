@@ -72,6 +72,7 @@ class LyingNode : public testing::Test {
     changes_.stats = sound_state(2);
     options_.node.address = "unix:" + folder_.file("node");
     options_.wide_ids = true;
+    options_.deadline = std::chrono::seconds(60);  // a sanitizer takes long for millions of ids
     server_.emplace(rpc::ServerOptions{
         rpc::parse_address(options_.node.address), false, nullptr, {&searches_, &changes_}, {}});
   }
