@@ -38,7 +38,7 @@ layout::Tuples rows() {
 void expect_same_rows(const attributes::Condition& condition) {
   static const layout::Tuples tuples = rows();
   static const attributes::Columns columns(schema(), tuples.view());
-  const attributes::RowIds ids{
+  const attributes::IdLookup ids{
       [](std::uint64_t id) { return id < 3 ? std::optional<NodeId>(id) : std::nullopt; },
       [](NodeId row) { return std::uint64_t{row}; }};
   const auto matching = columns.matching(condition, ids);
