@@ -19,9 +19,10 @@ using namespace farvec::layout;
 /// Makes the same bytes again.
 void expect_said(const RowChanges& changes, std::span<const std::byte> record) {
   FARVEC_CHECK(std::set(changes.ids.begin(), changes.ids.end()).size() == changes.ids.size());
-  const auto again = changes.kind == RowChangeKind::insert
-                         ? RowChangeRecord::insert(changes.version, changes.ids, changes.rows)
-                         : RowChangeRecord::erase(changes.version, changes.ids);
+  const auto again = changes.kind == RowChangeKind::erase
+                         ? RowChangeRecord::erase(changes.version, changes.ids)
+                         : RowChangeRecord::insert(changes.version, changes.ids, changes.rows,
+                                                   changes.attributes());
   for (const auto part : again.parts()) {
     FARVEC_CHECK(std::ranges::equal(part, record.first(part.size())));
     record = record.subspan(part.size());
@@ -39,7 +40,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t begin = memory.size();
   memory.insert(memory.end(), bytes.begin(), bytes.end());
   const auto record = std::span<const std::byte>(memory).subspan(begin);
-  const StoredShape shape{static_cast<ElementType>(input.type % 4), input.dimension};
+  static const Schema schema = fuzz::change_schema();
+  const bool attributed = (input.type & fuzz::kAttributedChange) != 0;
+  const StoredShape shape{static_cast<ElementType>(input.type % 4), input.dimension,
+                          attributed ? schema : Schema()};
   fuzz::expect_error_at_most(
       [&] { expect_said(decode_row_changes(record, shape, "fuzz"), record); });
   return 0;

@@ -19,11 +19,16 @@ namespace farvec::fuzz {
 
 /// layout_change_record_fuzz: this, and a record.
 struct ChangeInput {
-  std::uint8_t type = 0;       ///< modulo 4
+  std::uint8_t type = 0;       ///< modulo 4; see kAttributedChange
   std::uint8_t dimension = 0;  ///< of the collection
   std::uint8_t shift = 0;      ///< modulo 8: the record's address
 };
 static_assert(sizeof(ChangeInput) == 3);
+
+inline constexpr std::uint8_t kAttributedChange = 4;  ///< in ChangeInput::type
+inline layout::Schema change_schema() {
+  return layout::parse_schema("price: i64, name: string not null, tags: set");
+}
 
 /// layout_segment_ids_fuzz and layout_out_file_fuzz: a byte, and the file. In that byte: the
 /// checksums are made right first.

@@ -19,8 +19,10 @@
 namespace farvec::fuzz {
 
 inline void write_change(const std::filesystem::path& folder, const std::string& name,
-                         const layout::RowChangeRecord& record, const VectorView& rows) {
-  const ChangeInput head{static_cast<std::uint8_t>(rows.type),
+                         const layout::RowChangeRecord& record, const VectorView& rows,
+                         std::uint8_t flags = 0) {
+  const auto type = static_cast<std::uint8_t>(rows.type);
+  const ChangeInput head{static_cast<std::uint8_t>(type | flags),
                          static_cast<std::uint8_t>(rows.dimension)};
   std::vector<std::byte> bytes;
   append_bytes(bytes, std::as_bytes(std::span(&head, 1)));
@@ -38,6 +40,15 @@ inline void write_changes(const std::filesystem::path& folder) {
                  layout::RowChangeRecord::insert(11, ids, rows), rows);
     write_change(folder, "erase-" + std::string(to_string(type)),
                  layout::RowChangeRecord::erase(14, ids), rows);
+    layout::Tuples tuples;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      tuples.append(change_schema(),
+                    std::vector<layout::Value>{std::int64_t(i), std::string(i, 'n'),
+                                               std::vector<std::string>{"all", "new"}});
+    }
+    write_change(folder, "attributed-" + std::string(to_string(type)),
+                 layout::RowChangeRecord::insert(11, ids, rows, tuples.view()), rows,
+                 kAttributedChange);
   }
 }
 
