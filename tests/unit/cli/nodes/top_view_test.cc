@@ -22,6 +22,7 @@ std::vector<Json> nodes() {
            {"queries_per_s", 24074.4},
            {"p99_us", 2007.0},
            {"reads_in_flight", 640},
+           {"recall", 0.9512},
            {"changes_per_s", nullptr}},
           {{"address", "m0:7700"}, {"state", "serving"}, {"leases", 1}},
           {{"address", "m1:7700"}, {"state", "silent"}, {"failure", "nothing listens"}}};
@@ -46,9 +47,9 @@ TEST(TopView, ATableHasALineForEachNode) {
     EXPECT_EQ(lines[0].size(), top_table_width());
     EXPECT_THAT(lines[0], HasSubstr("in flight"));
     EXPECT_THAT(words_of(lines[1]), ElementsAre("c0:7711", "serving", "24074", "2007", "-", "-",
-                                                "-", "-", "640", "-", "-", "-"));
+                                                "-", "-", "640", "0.951", "-", "-", "-"));
     EXPECT_THAT(words_of(lines[2]), ElementsAre("m0:7700", "serving", "-", "-", "-", "-", "-", "-",
-                                                "-", "-", "-", "1"));
+                                                "-", "-", "-", "-", "1"));
     EXPECT_THAT(lines[3], HasSubstr("silent"));
     EXPECT_THAT(lines[3], HasSubstr("nothing listens"));
   }
