@@ -13,7 +13,6 @@ Example (in an environment with faiss-cpu, hnswlib, lancedb and milvus-lite; far
     PYTHONPATH=build/release/python bench/peers/filtered.py --base base.u8bin --queries query.u8bin \\
         --rows 200000 --peers faiss-ivf faiss-hnsw hnswlib lancedb --json filtered.jsonl
 """
-import argparse
 import json
 import os
 import pathlib
@@ -182,18 +181,10 @@ PEERS = {"faiss-flat": FaissFlat, "faiss-hnsw": FaissHnsw, "faiss-ivf": FaissIvf
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--base", required=True)
-    parser.add_argument("--queries", required=True)
-    parser.add_argument("--rows", type=int, default=200_000)
-    parser.add_argument("--asked", type=int, default=200,
-                        help="queries, half of them to choose the effort")
+    parser = filters.parser_of(__doc__, 200)
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
-    parser.add_argument("--passes", type=int, default=5)
     parser.add_argument("--most-seconds", type=float, default=60,
                         help="for one pass of one library; a higher effort is not tried after it")
-    parser.add_argument("--json", help="file for a JSON object per row")
     return parser.parse_args()
 
 

@@ -35,7 +35,7 @@ class Daemon {
   ServiceStatistics statistics_;
   Replier replier_;
   Supervisor supervisor_;
-  RecallSampler recall_;
+  std::unique_ptr<RecallSampler> recall_;  ///< null: no search is repeated
   QueryService service_;
   std::unique_ptr<CollectionService>
       changes_;                           ///< for a collection that this process changes; else null
@@ -68,6 +68,12 @@ std::unique_ptr<Regrouper> make_regrouper(const DaemonOptions& options,
                                      rpc::load_tls(options.tls));
 }
 
+std::unique_ptr<RecallSampler> make_sampler(const DaemonOptions& options,
+                                            const Supervisor& supervisor) {
+  if (options.recall.share <= 0) return nullptr;
+  return std::make_unique<RecallSampler>(supervisor, options.recall);
+}
+
 rpc::ServerOptions server_options(const DaemonOptions& options,
                                   std::vector<grpc::Service*> services) {
   rpc::ServerOptions made;
@@ -95,15 +101,14 @@ std::unique_ptr<prometheus::Exposer> open_metrics(const DaemonOptions& options) 
 Daemon::Daemon(const DaemonOptions& options, SearchBackend& backend)
     : options_(options),
       supervisor_(backend, replier_, supervisor_options(options)),
-      recall_(supervisor_, options.recall),
+      recall_(make_sampler(options, supervisor_)),
       service_(supervisor_, statistics_,
                {options.limits, options.default_deadline, options.slots, options.threads},
-               options.recall.share > 0 ? &recall_ : nullptr),
+               recall_.get()),
       changes_(change_service(options, backend)),
       regrouper_(make_regrouper(options, supervisor_)),
       metrics_(std::make_shared<ServiceMetrics>(statistics_, supervisor_, changes_.get(),
-                                                regrouper_.get(),
-                                                options.recall.share > 0 ? &recall_ : nullptr)),
+                                                regrouper_.get(), recall_.get())),
       exposer_(open_metrics(options)),
       server_(server_options(options, {&service_, changes_.get()})) {
   if (exposer_) exposer_->RegisterCollectable(metrics_);
@@ -137,7 +142,7 @@ bool Daemon::signalled(std::chrono::milliseconds wait) {
 void Daemon::drain() {
   spdlog::info("draining for at most {} ms", options_.drain_bound.count());
   service_.drain();
-  recall_.stop();
+  if (recall_ != nullptr) recall_->stop();
   if (changes_ != nullptr) changes_->drain();
   server_.set_serving(false);
   const auto end = std::chrono::steady_clock::now() + options_.drain_bound;

@@ -203,17 +203,13 @@ void add_following(Families& families, const Following& following) {
 void add_recall_counter(Families& families, const RecallSnapshot& now, const char* name,
                         const char* help, std::uint64_t RecallCell::*number) {
   auto& family = add(families, name, help, prometheus::MetricType::Counter);
-  for (std::size_t plan = 0; plan < kRecallPlans; ++plan) {
-    for (std::size_t filter = 0; filter < kRecallFilters; ++filter) {
-      const RecallCell& cell = now.cells[plan][filter];
-      if (cell.samples == 0) continue;
-      prometheus::ClientMetric metric;
-      metric.label = {{"plan", std::string(to_string(static_cast<RecallPlan>(plan)))},
-                      {"filter", std::string(to_string(static_cast<RecallFilter>(filter)))}};
-      metric.counter.value = static_cast<double>(cell.*number);
-      family.metric.push_back(std::move(metric));
-    }
-  }
+  now.for_each([&](RecallPlan plan, RecallFilter filter, const RecallCell& cell) {
+    prometheus::ClientMetric metric;
+    metric.label = {{"plan", std::string(to_string(plan))},
+                    {"filter", std::string(to_string(filter))}};
+    metric.counter.value = static_cast<double>(cell.*number);
+    family.metric.push_back(std::move(metric));
+  });
 }
 
 void add_recall(Families& families, const RecallSnapshot& now) {

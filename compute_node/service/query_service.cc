@@ -115,18 +115,14 @@ void fill_stats(const StatisticsSnapshot& now, v1::StatsResponse& out) {
 }
 
 void fill_recall(const RecallSnapshot& now, v1::StatsResponse& out) {
-  for (std::size_t plan = 0; plan < kRecallPlans; ++plan) {
-    for (std::size_t filter = 0; filter < kRecallFilters; ++filter) {
-      const RecallCell& cell = now.cells[plan][filter];
-      if (cell.samples == 0) continue;
-      v1::RecallCell& told = *out.add_recalls();
-      told.set_plan(std::string(to_string(static_cast<RecallPlan>(plan))));
-      told.set_filter(std::string(to_string(static_cast<RecallFilter>(filter))));
-      told.set_samples(cell.samples);
-      told.set_wanted(cell.wanted);
-      told.set_found(cell.found);
-    }
-  }
+  now.for_each([&](RecallPlan plan, RecallFilter filter, const RecallCell& cell) {
+    v1::RecallCell& told = *out.add_recalls();
+    told.set_plan(std::string(to_string(plan)));
+    told.set_filter(std::string(to_string(filter)));
+    told.set_samples(cell.samples);
+    told.set_wanted(cell.wanted);
+    told.set_found(cell.found);
+  });
   out.set_recall_skipped(now.skipped);
   if (now.recent.samples > 0) out.set_recall(now.recall());
 }

@@ -62,7 +62,7 @@ struct RecallSampler::Outcome {
 
 RecallSampler::RecallSampler(const Supervisor& supervisor, const RecallOptions& options)
     : supervisor_(supervisor), options_(options), random_(static_cast<std::uint64_t>(now_ticks())) {
-  if (options_.share > 0) thread_ = std::thread([this] { run(); });
+  thread_ = std::thread([this] { run(); });
 }
 
 RecallSampler::~RecallSampler() {
@@ -79,7 +79,7 @@ void RecallSampler::stop() {
 }
 
 void RecallSampler::offer(Batch& batch) {
-  if (options_.share <= 0 || batch.shape().exact) return;
+  if (batch.shape().exact) return;
   const std::lock_guard lock(mutex_);
   for (const QueuedTask& task : batch.tasks()) {
     if (!task.answer.status.ok() || task.answer.coverage < 1) continue;

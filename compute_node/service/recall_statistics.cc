@@ -27,9 +27,7 @@ RecallFilter filter_of(std::uint64_t matches, std::uint64_t rows) {
 
 std::uint64_t RecallSnapshot::samples() const {
   std::uint64_t sum = 0;
-  for (const auto& plan : cells) {
-    for (const RecallCell& cell : plan) sum += cell.samples;
-  }
+  for_each([&](RecallPlan, RecallFilter, const RecallCell& cell) { sum += cell.samples; });
   return sum;
 }
 

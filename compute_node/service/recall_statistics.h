@@ -44,6 +44,18 @@ struct RecallSnapshot {
   /// or the exact search failed.
   std::uint64_t skipped = 0;
 
+  /// Calls visit(plan, filter, cell) for each cell that has samples.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (std::size_t plan = 0; plan < kRecallPlans; ++plan) {
+      for (std::size_t filter = 0; filter < kRecallFilters; ++filter) {
+        const RecallCell& cell = cells[plan][filter];
+        if (cell.samples == 0) continue;
+        visit(static_cast<RecallPlan>(plan), static_cast<RecallFilter>(filter), cell);
+      }
+    }
+  }
+
   std::uint64_t samples() const;
   /// Returns the recall of the recent ones; 1 where there are none.
   double recall() const;

@@ -29,19 +29,26 @@ SHARES = (1, 0.5, 0.1, 0.01, 0.001, 0.0001)
 COUNTS = ("matches", "clusters", "hops", "estimates", "distances", "reads", "bytes")
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__,
+def parser_of(description, asked):
+    """The arguments that say what is searched, and how often."""
+    parser = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--base", required=True)
     parser.add_argument("--queries", required=True)
     parser.add_argument("--rows", type=int, default=200_000)
-    parser.add_argument("--asked", type=int, default=400, help="queries, half of them to choose the list")
+    parser.add_argument("--asked", type=int, default=asked,
+                        help="queries, half of them to choose the list")
+    parser.add_argument("--passes", type=int, default=5)
+    parser.add_argument("--json", help="file for a JSON object per row")
+    return parser
+
+
+def arguments():
+    parser = parser_of(__doc__, 400)
     parser.add_argument("--tier", default="dram")
     parser.add_argument("--code-bits", type=int, help="of the segment; 0: vectors in place of codes")
     parser.add_argument("--clusters", metavar="LAYOUT", help="make a segment of clusters, in this layout")
     parser.add_argument("--sizes", type=int, nargs="+", help=f"usual: {LISTS}, and of clusters {PROBES}")
-    parser.add_argument("--passes", type=int, default=5)
-    parser.add_argument("--json", help="file for a JSON object per row")
     return parser.parse_args()
 
 
