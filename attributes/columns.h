@@ -32,6 +32,8 @@ class Columns {
  public:
   /// Takes what it needs from the tuples of all rows, which check_tuple() accepts for `schema`.
   Columns(const layout::Schema& schema, const layout::TupleView& tuples);
+  /// Makes those of rows without attributes: every column is newer.
+  explicit Columns(std::uint32_t rows) : rows_(rows) {}
 
   std::uint32_t rows() const { return rows_; }
   /// Returns the rows for which the condition is true. Columns that are newer than these are null

@@ -10,6 +10,19 @@ namespace {
 
 }  // namespace
 
+void check_columns(const layout::Schema& schema, const layout::Schema& more) {
+  if (more.empty()) throw StatusError(StatusCode::invalid_argument, "columns: none came");
+  try {
+    (void)schema.with(more);
+  } catch (const Error& error) {
+    throw StatusError(StatusCode::invalid_argument, "columns: {}", error.what());
+  }
+}
+
+void Changing::add_columns(const layout::Schema&) {
+  throw_no_attributes();
+}
+
 ListedRows Changing::list(const Listing&, const Patience&) const {
   throw_no_attributes();
 }

@@ -54,6 +54,10 @@ class Refusal : public StatusError {
   std::string reason;
 };
 
+/// Throws StatusError (invalid_argument) unless the schema can have these columns too: at least one
+/// comes, none may be there already, and each may be null.
+void check_columns(const layout::Schema& schema, const layout::Schema& more);
+
 /// Changes an index. Any thread may call everything at any time, unless an implementation says
 /// otherwise. The next search sees what a call has done. Calls throw Error, Refusal where the index
 /// has no room or no time, and WorkInterrupted; then `receipt` counts what is in.
@@ -62,6 +66,9 @@ class Changing {
   virtual ~Changing() = default;
 
   virtual RowShape row_shape() const = 0;
+  /// Returns the columns that there are now. Where they are on another machine, row_shape() may
+  /// have only the first ones; it has all when this returns.
+  virtual layout::Schema newest_schema() const { return row_shape().schema; }
   /// Throws Error naming the first row that the index cannot take, or what else is wrong: another
   /// type or dimension, more or fewer ids than rows, an id that comes twice, attributes that do not
   /// fit the schema. A caller checks all rows before it inserts the first batch.
@@ -85,6 +92,12 @@ class Changing {
   /// row that is removed met it at that moment. Throws what list() throws.
   virtual void erase_matching(const std::string& filter, const Patience& patience,
                               Receipt& receipt);
+
+  /// Adds columns to the schema: rows that are there are null in them. Rows that were checked
+  /// before may still be inserted. Only collections take columns: others throw StatusError
+  /// (failed_precondition). Throws StatusError (invalid_argument) for columns that the schema
+  /// cannot have: check_columns().
+  virtual void add_columns(const layout::Schema& columns);
 
   /// Brings what is fresh to where it stays. Returns false when `give_up` ended the wait; the work
   /// goes on.

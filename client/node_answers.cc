@@ -182,6 +182,17 @@ std::string fault_of(const wire::GetResponse& rows, const AskedRows& asked) {
                      static_cast<int>(shape.type) + kFirst, shape.dimension);
 }
 
+layout::Schema grown_schema(const std::string& said, const layout::Schema& known) {
+  layout::Schema schema;
+  try {
+    schema = layout::parse_schema(said);
+  } catch (const Error& error) {
+    throw Error("it says a schema that is none: {}", error.what());
+  }
+  if (schema.begins_with(known)) return schema;
+  throw Error("it says the schema '{}', where '{}' comes first", said, layout::to_string(known));
+}
+
 std::string fault_of(const wire::ListResponse& rows, const changes::Listing& asked,
                      const layout::Schema& schema) {
   const auto& ids = rows.ids();

@@ -186,10 +186,42 @@ RemoteCollection::RemoteCollection(NodeAccess access, Attempts attempts,
             .stored_type = element_type(served.stored_type()),
             .dimension = served.dimension(),
             .metric = metric,
-            .schema = layout::parse_schema(served.schema()),
             .batch_rows = served.max_rows(),
             .batch_ids = served.max_ids(),
             .batch_gets = served.max_rows()};
+  schema_ = std::make_shared<const layout::Schema>(layout::parse_schema(served.schema()));
+}
+
+changes::RowShape RemoteCollection::row_shape() const {
+  changes::RowShape shape = shape_;
+  const std::lock_guard lock(mutex_);
+  shape.schema = *schema_;
+  return shape;
+}
+
+/// Returns what the node says that the columns are now. Another client may have added some.
+layout::Schema RemoteCollection::learn(const std::string& said) const {
+  const std::lock_guard lock(mutex_);
+  try {
+    layout::Schema schema = grown_schema(said, *schema_);
+    if (schema.size() > schema_->size()) schema_ = std::make_shared<const layout::Schema>(schema);
+    return schema;
+  } catch (const Error& error) {
+    require_sound(error.what());
+    throw;
+  }
+}
+
+layout::Schema RemoteCollection::newest_schema() const {
+  return learn(stats(attempts_).schema());
+}
+
+void RemoteCollection::add_columns(const layout::Schema& columns) {
+  wire::AddColumnsRequest request;
+  request.set_columns(layout::to_string(columns));
+  wire::AddColumnsResponse response;
+  ask(&Stub::PrepareAsyncAddColumns, request, attempts_, response);
+  (void)learn(response.schema());
 }
 
 wire::StatsResponse RemoteCollection::stats(const Attempts& attempts) const {
@@ -205,7 +237,7 @@ void RemoteCollection::check(const changes::RowBatch& batch) const {
                       "rows of {} x {} do not fit a collection of {} x {}", rows.dimension,
                       to_string(rows.type), shape_.dimension, to_string(shape_.type));
   }
-  changes::check_shape(batch, shape_.schema);
+  changes::check_shape(batch, row_shape().schema);
   if (const auto faulty = find_faulty_row(rows, shape_.metric)) {
     throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", faulty->row,
                       ids[faulty->row], to_string(faulty->fault));
@@ -274,8 +306,8 @@ changes::FoundRows RemoteCollection::get(std::span<const std::uint64_t> ids,
   wire::GetResponse response;
   ask(&Stub::PrepareAsyncGet, request_of<wire::GetRequest>(ids), attempts_within(patience),
       response);
-  require_sound(
-      fault_of(response, {{shape_.stored_type, shape_.dimension}, ids.size(), shape_.schema}));
+  require_sound(fault_of(
+      response, {{shape_.stored_type, shape_.dimension}, ids.size(), learn(response.schema())}));
   const auto& found = response.found();
   const auto* const bytes = reinterpret_cast<const std::byte*>(response.rows().data());
   return {.version = response.version(),
@@ -293,7 +325,7 @@ changes::ListedRows RemoteCollection::list(const changes::Listing& asked,
   request.set_attributes(asked.attributes);
   wire::ListResponse response;
   ask(&Stub::PrepareAsyncList, request, attempts_within(patience), response);
-  require_sound(fault_of(response, asked, shape_.schema));
+  require_sound(fault_of(response, asked, learn(response.schema())));
   return {.version = response.version(),
           .matches = response.matches(),
           .ids = {response.ids().begin(), response.ids().end()},

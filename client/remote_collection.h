@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -40,7 +41,9 @@ class RemoteCollection final : public changes::Changing {
   /// changes. check() judges rows by the metric where the caller knows it.
   RemoteCollection(NodeAccess access, Attempts attempts, std::optional<Metric> metric = {});
 
-  changes::RowShape row_shape() const override { return shape_; }
+  /// Has the columns of which the node has told so far.
+  changes::RowShape row_shape() const override;
+  layout::Schema newest_schema() const override;
   collection::v1::StatsResponse stats(const Attempts& attempts) const;
 
   /// Throws StatusError (invalid_argument), or Error for an id that comes twice. Every row must
@@ -58,6 +61,7 @@ class RemoteCollection final : public changes::Changing {
                            const changes::Patience& patience) const override;
   void erase_matching(const std::string& filter, const changes::Patience& patience,
                       changes::Receipt& receipt) override;
+  void add_columns(const layout::Schema& columns) override;
   /// Both ask again until the node has finished; after an interruption the node goes on.
   bool flush(const Interruption& give_up = {}) override;
   bool compact(const Interruption& give_up = {}) override;
@@ -81,6 +85,7 @@ class RemoteCollection final : public changes::Changing {
                   Response& response) const;
   void require_ok(const grpc::Status& status) const;
   void require_sound(const std::string& fault) const;
+  layout::Schema learn(const std::string& said) const;
 
   void insert_part(const changes::RowBatch& part, const Attempts& attempts,
                    changes::Receipt& receipt);
@@ -88,7 +93,9 @@ class RemoteCollection final : public changes::Changing {
   const NodeAccess access_;
   const Attempts attempts_;
   const std::unique_ptr<Stub> stub_;
-  changes::RowShape shape_;
+  changes::RowShape shape_;  ///< all but the schema
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const layout::Schema> schema_;  ///< guarded by mutex_; it only grows
 };
 
 }  // namespace farvec::client

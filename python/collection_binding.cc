@@ -23,6 +23,7 @@
 #include "python/errors.h"
 #include "python/jobs.h"
 #include "python/json_object.h"
+#include "python/known_schema.h"
 #include "python/node_address.h"
 #include "python/open_collection.h"
 #include "python/others_may_run.h"
@@ -117,7 +118,9 @@ Receipt insert(const CollectionHandle& handle, const AnyArray& ids, const AnyArr
   }
   layout::Tuples tuples;
   if (!attributes.is_none()) {
-    tuples = to_tuples(open->changes().row_shape().schema, attributes, rows.view().count);
+    tuples = with_schema(open->changes(), [&](const layout::Schema& schema) {
+      return to_tuples(schema, attributes, rows.view().count);
+    });
   }
   const changes::RowBatch batch{rows.view(), given.all(), tuples.view()};
   Receipt receipt;
@@ -127,6 +130,12 @@ Receipt insert(const CollectionHandle& handle, const AnyArray& ids, const AnyArr
                         receipt);
   });
   return receipt;
+}
+
+void add_columns(const CollectionHandle& handle, const nb::object& columns) {
+  const auto open = handle.get();
+  const layout::Schema more = to_schema(columns);
+  run_job([&](const Interruption&) { open->changes().add_columns(more); });
 }
 
 Receipt erase_matching(const CollectionHandle& handle, const std::string& filter, double seconds) {
@@ -235,6 +244,15 @@ Raises:
            "Delete ids, ``(rows,)`` integers; those that are not there are counted. Or delete the "
            "rows that meet the condition ``filter``: each of them meets it at that moment. Returns "
            "Receipt.")
+      .def("add_columns", &add_columns, "columns"_a,
+           nb::sig("def add_columns(self, columns: dict[str, str] | str) -> None"),
+           R"(Add columns to the schema; rows that are there are null in them.
+
+Args:
+    columns: Names and types, as ``create`` takes them: ``{"rating": "f64"}``. None is ``not null``.
+
+Raises:
+    InvalidArgument: A column that is there already, or that cannot be.)")
       .def(
           "flush",
           [](const CollectionHandle& handle) {

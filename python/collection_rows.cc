@@ -16,6 +16,7 @@
 #include "python/bindings.h"
 #include "python/errors.h"
 #include "python/jobs.h"
+#include "python/known_schema.h"
 #include "python/search_call.h"
 
 namespace farvec::python {
@@ -43,9 +44,14 @@ nb::tuple get(const CollectionHandle& handle, const AnyArray& ids, double deadli
   return to_tuple(std::move(rows), open->dimension(), open->changes().row_shape().stored_type);
 }
 
-/// Returns the numbers of the columns that `select` names; null: of all.
-std::vector<std::size_t> selected(const layout::Schema& schema,
-                                  const std::optional<std::vector<std::string>>& select) {
+/// The columns of a collection, and the numbers of those that are to be read.
+struct Selected {
+  layout::Schema schema;
+  std::vector<std::size_t> columns;
+};
+
+std::vector<std::size_t> column_numbers(const layout::Schema& schema,
+                                        const std::optional<std::vector<std::string>>& select) {
   std::vector<std::size_t> columns(schema.size());
   std::iota(columns.begin(), columns.end(), 0);
   if (!select) return columns;
@@ -57,13 +63,20 @@ std::vector<std::size_t> selected(const layout::Schema& schema,
   return columns;
 }
 
+/// Selects the columns that `select` names; null: all.
+Selected selected(const changes::Changing& changes,
+                  const std::optional<std::vector<std::string>>& select) {
+  return with_schema(changes, [&](const layout::Schema& schema) {
+    return Selected{schema, column_numbers(schema, select)};
+  });
+}
+
 nb::dict attributes_of(const CollectionHandle& handle, const AnyArray& ids,
                        const std::optional<std::vector<std::string>>& select, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
   const Ids given(ids, "ids");
-  const layout::Schema schema = open->changes().row_shape().schema;
-  const std::vector<std::size_t> columns = selected(schema, select);
+  const auto [schema, columns] = selected(open->changes(), select);
   changes::FoundRows rows;
   run_job([&](const Interruption& interrupted) {
     rows = changes::get_all(open->changes(), given.all(),
@@ -98,8 +111,7 @@ std::uint64_t count(const CollectionHandle& handle, const std::optional<std::str
 nb::tuple page(const CollectionHandle& handle, const std::optional<std::string>& filter,
                std::uint64_t from, std::int64_t limit,
                const std::optional<std::vector<std::string>>& select, double deadline) {
-  const layout::Schema schema = handle.get()->changes().row_shape().schema;
-  const std::vector<std::size_t> columns = selected(schema, select);
+  const auto [schema, columns] = selected(handle.get()->changes(), select);
   changes::ListedRows rows = list(handle,
                                   {.filter = filter.value_or(""),
                                    .from = from,

@@ -87,11 +87,12 @@ Answer OpenCollection::search(const VectorView& queries, const Call& call) {
   if (!stored.empty()) {
     rows = packed_view(stored.data(), queries.count, queries.dimension, shape.stored_type);
   }
+  const std::shared_ptr<const layout::Schema> schema = collection_.view()->schema;
   attributes::ConditionPointer condition;
   if (!call.asked.filter.empty()) {
-    condition = collection::parse_filter(call.asked.filter, shape.schema);
+    condition = collection::parse_filter(call.asked.filter, *schema);
   }
-  return pooled_search(pool_, 1, rows, {parameters, call, true, condition.get(), shape.schema});
+  return pooled_search(pool_, 1, rows, {parameters, call, true, condition.get(), *schema});
 }
 
 nlohmann::ordered_json OpenCollection::describe() const {

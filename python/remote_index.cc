@@ -1,5 +1,6 @@
 #include "python/remote_index.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -30,7 +31,19 @@ RemoteIndex::RemoteIndex(client::NodeAccess node, std::uint32_t retries)
       retries_(retries),
       stub_(client::connect_to_node(node_)),
       served_(served_by(*stub_, node_)),
-      schema_(layout::parse_schema(served_.schema())) {}
+      schema_(std::make_shared<const layout::Schema>(layout::parse_schema(served_.schema()))) {}
+
+/// Asks the node for its columns again where one of these is not known: someone may have added it.
+std::shared_ptr<const layout::Schema> RemoteIndex::schema_with(
+    const std::vector<std::string>& names) {
+  const std::lock_guard lock(mutex_);
+  const auto known = [&](const std::string& name) { return schema_->find(name).has_value(); };
+  if (!std::ranges::all_of(names, known)) {
+    schema_ = std::make_shared<const layout::Schema>(
+        layout::parse_schema(served_by(*stub_, node_).schema()));
+  }
+  return schema_;
+}
 
 ElementType RemoteIndex::type() const {
   return client::element_type(served_.type());
@@ -52,7 +65,8 @@ Answer RemoteIndex::search(const VectorView& queries, const Call& call) {
   options.retries = retries_;
   options.interrupted = call.interrupted;
   options.wide_ids = client::serves_collection(served_);
-  options.select = select_columns(schema_, selected_columns(schema_, call.asked.select));
+  const std::shared_ptr<const layout::Schema> schema = schema_with(call.asked.select);
+  options.select = select_columns(*schema, selected_columns(*schema, call.asked.select));
   dataset::ViewReader rows(queries, "queries");
   client::RemoteResults found = client::search_node(*stub_, options, rows);
   return {.neighbors = std::move(found.neighbors),

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "client/remote_node.h"
@@ -27,11 +28,16 @@ class RemoteIndex final : public Searcher {
   nlohmann::ordered_json describe() const override;
 
  private:
+  std::shared_ptr<const layout::Schema> schema_with(const std::vector<std::string>& names);
+
   const client::NodeAccess node_;
   const std::uint32_t retries_;
   const std::unique_ptr<compute_node::v1::ComputeNode::Stub> stub_;
   const compute_node::v1::DescribeResponse served_;
-  const layout::Schema schema_;  ///< without columns where the node serves no collection
+  std::mutex mutex_;
+  /// The columns of which the node has told so far, none where it serves no collection. Guarded by
+  /// mutex_.
+  std::shared_ptr<const layout::Schema> schema_;
 };
 
 }  // namespace farvec::python

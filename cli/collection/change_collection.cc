@@ -54,7 +54,8 @@ Receipt insert_rows(ChangedCollection& collection, const changes::RowBatch& rows
 layout::Tuples read_attributes(const InsertArguments& arguments, Change& change, std::size_t rows) {
   const layout::Schema schema = change.collection().changes().row_shape().schema;
   if (schema.empty()) {
-    throw Error("--attributes: the collection has no schema; create gives it one with --schema");
+    throw Error(
+        "--attributes: the collection has no schema; `farvec collection add-columns` gives it one");
   }
   layout::Tuples attributes = indexing::read_attributes(arguments.attributes, schema);
   indexing::require_rows(attributes, rows, arguments.attributes);

@@ -37,6 +37,10 @@ class Change {
   explicit Change(const ChangeArguments& arguments);
 
   ChangedCollection& collection() { return *collection_; }
+  /// Returns the folder or the node's address.
+  const std::string& name() const {
+    return arguments_.folder.empty() ? arguments_.remote.node.address : arguments_.folder;
+  }
 
   /// Does work that makes segments, and shows how far it is.
   void watched(const std::function<void()>& work);
@@ -46,10 +50,6 @@ class Change {
 
  private:
   using Clock = std::chrono::steady_clock;
-
-  const std::string& name() const {
-    return arguments_.folder.empty() ? arguments_.remote.node.address : arguments_.folder;
-  }
 
   const ChangeArguments& arguments_;
   const Clock::time_point start_ = Clock::now();

@@ -21,6 +21,7 @@ void register_collection_command(Command& tool) {
   register_collection_insert(command);
   register_collection_delete(command);
   register_collection_compact(command);
+  register_collection_add_columns(command);
   register_collection_inspect(command);
   register_collection_count(command);
   register_collection_list(command);

@@ -10,6 +10,7 @@ void register_collection_insert(Command& collection);
 void register_collection_delete(Command& collection);
 void register_collection_compact(Command& collection);
 void register_collection_follow(Command& collection);
+void register_collection_add_columns(Command& collection);
 void register_collection_count(Command& collection);
 void register_collection_list(Command& collection);
 void register_collection_inspect(Command& collection);

@@ -55,7 +55,7 @@ Listed read(const Command& command, const ListArguments& arguments) {
   const std::shared_ptr<const collection::CollectionReader> reader(new collection::CollectionReader(
       open_without_records(open_place(command, arguments.place, arguments.remote.node.tls))));
   return {reader->shape().schema, [reader](const changes::Listing& asked) {
-            return list_rows(*reader->view(), reader->shape().schema, asked, interrupted);
+            return list_rows(*reader->view(), asked, interrupted);
           }};
 }
 

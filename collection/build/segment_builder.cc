@@ -35,17 +35,15 @@ ReplacedPart live_rows(const void* part, std::uint32_t count, const RowSet& out)
   return live;
 }
 
-layout::Tuples all_null(std::size_t rows, const layout::Schema& schema) {
-  layout::Tuples tuples;
-  for (std::size_t i = 0; i < rows && !schema.empty(); ++i) tuples.append(layout::null_tuple());
-  return tuples;
+void append_nulls(std::size_t rows, layout::Tuples& attributes) {
+  for (std::size_t i = 0; i < rows; ++i) attributes.append(layout::null_tuple());
 }
 
-/// Appends the attributes of some rows of a segment; none where its rows have no attributes.
+/// Appends the attributes of some rows of a segment.
 void append_attributes(const Segment& segment, std::span<const NodeId> rows,
                        layout::Tuples& attributes) {
+  if (!segment.attributes().has_file()) return append_nulls(rows.size(), attributes);
   const layout::Tuples all = segment.attributes().read_all();
-  if (all.count() == 0) return;
   for (const NodeId row : rows) attributes.append(all.view().row(row));
 }
 
@@ -69,7 +67,9 @@ std::shared_ptr<Segment> build_segment(const changes::RowBatch& batch,
       indexing::stored_copy(batch.rows, manifest.metric, recipe.threads);
   indexing::Source source{std::move(description), stored.view()};
   layout::Tuples nulls;
-  if (batch.attributes.count() == 0) nulls = all_null(batch.rows.count, manifest.schema);
+  if (batch.attributes.count() == 0 && !recipe.schema->empty()) {
+    append_nulls(batch.rows.count, nulls);
+  }
   const RowFacts facts{batch.ids, nulls.count() > 0 ? nulls.view() : batch.attributes};
   return maker_for(recipe).from_rows(std::move(source), facts, recipe);
 }
@@ -90,7 +90,7 @@ Replacement build_segment(const ViewPointer& part, Memtable& memtable,
   for (const NodeId row : result.parts.front().rows) {
     std::memcpy(rows.mutable_row(ids.size()), memtable.row(row), rows.view().row_bytes());
     ids.push_back(memtable.id(row));
-    if (!manifest.schema.empty()) attributes.append(memtable.attributes(row));
+    if (!recipe.schema->empty()) attributes.append(memtable.attributes(row));
   }
   indexing::Source source{
       indexing::describe_source({recipe.name, recipe.name}, rows.view(), manifest.metric),
@@ -112,6 +112,7 @@ Replacement merge_segments(const ViewPointer& part, const SegmentRecipe& recipe)
     const Segment& segment = *bulk->segment;
     result.parts.push_back(live_rows(&segment, segment.rows(), *bulk->out));
     for (const NodeId row : result.parts.back().rows) ids.push_back(segment.ids().of(row));
+    if (recipe.schema->empty()) continue;
     append_attributes(segment, result.parts.back().rows, attributes);
   }
   if (ids.empty()) return result;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "changes/row_batch.h"
@@ -23,6 +24,8 @@ struct SegmentRecipe {
   std::uint64_t number = 0;
   std::string name;                            ///< the collection's name, for the index's manifest
   const layout::CollectionManifest* manifest;  ///< types and options; not null
+  /// The columns of the rows, older rows' among the first of them. Not null.
+  std::shared_ptr<const layout::Schema> schema;
   SegmentAccess access;
   SegmentPublisher* publisher = nullptr;  ///< null: segments are on a tier of this process
   /// The nodes whose probes count too when clusters are merged; null: there are none.

@@ -41,10 +41,11 @@ std::shared_ptr<Segment> write_segment(const WriteIndex& write_index, const RowF
                .quiet = true,
                .on_chunk = [watch](std::uint64_t bytes) { watch->moved(bytes); },
                .interrupted = [watch] { return watch->interrupted(); }});
-  const layout::SegmentEntry entry{.number = recipe.number, .rows = facts.ids.size()};
+  const layout::Schema& schema = *recipe.schema;
+  const layout::SegmentEntry entry{
+      .number = recipe.number, .rows = facts.ids.size(), .attributed = !schema.empty()};
   layout::write_segment_ids(recipe.folder / layout::kSegmentIdsFile, entry, facts.ids);
-  const layout::Schema& schema = recipe.manifest->schema;
-  if (!schema.empty()) {
+  if (entry.attributed) {
     layout::write_segment_attributes(recipe.folder / layout::kSegmentAttributesFile, entry,
                                      facts.attributes);
   }

@@ -65,7 +65,7 @@ CollectionReader::CollectionReader(CollectionSource& source, const SegmentAccess
         if (reading.records == Reading::Records::load)
           bulk.segment->records().load(reading.on_chunk);
       }
-      contents_->begin(std::move(segments), manifest_.last_version);
+      contents_->begin(std::move(segments), manifest_.last_version, manifest_.schema);
       log_.emplace(manifest_, source.log(reading.log_nodes.get()), reading.tail, accepted);
       log_->run(*contents_);
       return;

@@ -50,9 +50,9 @@ attributes::ConditionPointer parse_filter(const std::string& filter, const layou
   }
 }
 
-changes::ListedRows list_rows(const View& view, const layout::Schema& schema,
-                              const changes::Listing& asked, const Interruption& interrupted) {
-  const attributes::ConditionPointer condition = parse_filter(asked.filter, schema);
+changes::ListedRows list_rows(const View& view, const changes::Listing& asked,
+                              const Interruption& interrupted) {
+  const attributes::ConditionPointer condition = parse_filter(asked.filter, *view.schema);
   const std::vector<MatchingRows> parts = matching_rows(view, *condition, interrupted);
   changes::ListedRows listed{.version = view.version};
   for (const MatchingRows& part : parts) listed.matches += part.rows.size();
@@ -63,7 +63,7 @@ changes::ListedRows list_rows(const View& view, const layout::Schema& schema,
     if (listed.more) break;
     if (asked_to_end(interrupted)) throw WorkInterrupted();
     listed.ids.push_back(place.id);
-    if (!asked.attributes || schema.empty()) continue;
+    if (!asked.attributes || view.schema->empty()) continue;
     place.part->place(place.row).append_attributes(listed.attributes);
   }
   return listed;

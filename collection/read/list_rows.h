@@ -19,7 +19,7 @@ attributes::ConditionPointer parse_filter(const std::string& filter, const layou
 /// Lists at most asked.most rows, fewer where their attributes take changes::kMostReadAttributes.
 /// Throws what parse_filter() throws, WorkInterrupted, and Error naming a file of attributes that
 /// cannot be read.
-changes::ListedRows list_rows(const View& view, const layout::Schema& schema,
-                              const changes::Listing& asked, const Interruption& interrupted);
+changes::ListedRows list_rows(const View& view, const changes::Listing& asked,
+                              const Interruption& interrupted);
 
 }  // namespace farvec::collection

@@ -1,8 +1,7 @@
 #include "collection/segment/segment_attributes.h"
 
 #include <algorithm>
-
-#include "base/check.h"
+#include <span>
 
 namespace farvec::collection {
 
@@ -12,7 +11,7 @@ SegmentAttributes::SegmentAttributes(const std::filesystem::path& path,
     : schema_(schema),
       matches_(std::make_unique<attributes::MatchCache>(
           std::max<std::size_t>(kMatchBytes, segment.rows))) {
-  if (schema.empty()) return;
+  if (!segment.attributed) return;
   file_ = std::make_unique<const layout::SegmentAttributesFile>(path, segment);
   columns_ = std::make_unique<const attributes::Columns>(schema_, file_->read(schema_).view());
 }
@@ -25,17 +24,10 @@ attributes::MatchCache::Rows SegmentAttributes::matching(const attributes::Condi
 
 attributes::RowBitmap SegmentAttributes::find(const attributes::Condition& condition,
                                               const RowIds& ids) const {
-  if (columns_ != nullptr) {
-    return columns_->matching(condition, {.row_of = [&](std::uint64_t id) { return ids.find(id); },
-                                          .id_of = [&](NodeId row) { return ids.of(row); }});
-  }
-  // Only ids can differ.
-  const layout::Tuple nulls(layout::null_tuple());
-  attributes::RowBitmap rows;
-  for (NodeId row = 0; row < ids.rows(); ++row) {
-    if (evaluate(condition, nulls, ids.of(row)) == attributes::Truth::yes) rows.add(row);
-  }
-  return rows;
+  const attributes::IdLookup lookup{.row_of = [&](std::uint64_t id) { return ids.find(id); },
+                                    .id_of = [&](NodeId row) { return ids.of(row); }};
+  if (columns_ != nullptr) return columns_->matching(condition, lookup);
+  return attributes::Columns(ids.rows()).matching(condition, lookup);
 }
 
 std::size_t SegmentAttributes::dram_bytes() const {
@@ -44,8 +36,9 @@ std::size_t SegmentAttributes::dram_bytes() const {
 }
 
 std::vector<std::byte> SegmentAttributes::read(NodeId row) const {
-  FARVEC_CHECK(file_ != nullptr, "the rows of the segment have no attributes");
-  return file_->read_row(row, schema_);
+  if (file_ != nullptr) return file_->read_row(row, schema_);
+  const std::span<const std::byte> nulls = layout::null_tuple();
+  return {nulls.begin(), nulls.end()};
 }
 
 layout::Tuples SegmentAttributes::read_all() const {

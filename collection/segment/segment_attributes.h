@@ -28,15 +28,15 @@ class SegmentAttributes {
 
   /// Makes those of rows without attributes.
   SegmentAttributes() : matches_(std::make_unique<attributes::MatchCache>(kMatchBytes)) {}
-  /// Reads the file, and checks every tuple; does nothing where the schema has no columns. Throws
-  /// Error naming the file.
+  /// Reads the file, and checks every tuple; does nothing where the segment has none. Throws Error
+  /// naming the file.
   SegmentAttributes(const std::filesystem::path& path, const layout::SegmentEntry& segment,
                     const layout::Schema& schema);
 
-  /// Reads the tuple of one row from the file. Throws Error naming it.
+  /// Reads the tuple of one row from the file. Throws Error naming it. Without a file all values
+  /// are null.
   std::vector<std::byte> read(NodeId row) const;
-  /// Reads the tuples of all rows; none where rows have no attributes. Throws Error naming the
-  /// file.
+  /// Reads the tuples of all rows; none where there is no file. Throws Error naming it.
   layout::Tuples read_all() const;
 
   /// Returns the rows for which the condition, whose text is `text`, is true. `ids` are those of
@@ -50,8 +50,8 @@ class SegmentAttributes {
                        const search::ClusterIndex* clusters) const {
     return wanted_->rows_of(matches, out, ids.rows(), clusters);
   }
-  /// Says whether rows have attributes that conditions ask for.
-  bool has_columns() const { return columns_ != nullptr; }
+  /// Says whether the segment has a file of attributes.
+  bool has_file() const { return file_ != nullptr; }
 
   std::size_t dram_bytes() const;
 
@@ -59,8 +59,8 @@ class SegmentAttributes {
   attributes::RowBitmap find(const attributes::Condition& condition, const RowIds& ids) const;
 
   layout::Schema schema_;
-  std::unique_ptr<const layout::SegmentAttributesFile> file_;  ///< null: rows have none
-  std::unique_ptr<const attributes::Columns> columns_;         ///< null: rows have none
+  std::unique_ptr<const layout::SegmentAttributesFile> file_;  ///< null: all are null
+  std::unique_ptr<const attributes::Columns> columns_;         ///< null where there is no file
   std::unique_ptr<attributes::MatchCache> matches_;
   std::unique_ptr<WantedCache> wanted_ = std::make_unique<WantedCache>();
 };

@@ -112,7 +112,9 @@ CollectionFiles::Saved CollectionFiles::save_out(const View::Bulk& bulk,
                                                  std::uint64_t version) const {
   const auto known = saved_.find(bulk.segment->number());
   if (known != saved_.end() && known->second.out == bulk.out) return known->second;
-  layout::SegmentEntry entry{.number = bulk.segment->number(), .rows = bulk.segment->rows()};
+  layout::SegmentEntry entry{.number = bulk.segment->number(),
+                             .rows = bulk.segment->rows(),
+                             .attributed = bulk.segment->attributes().has_file()};
   if (!bulk.out->empty()) {
     entry.out_version = unused_version(entry.number, version);
     entry.out_count = bulk.out->count();

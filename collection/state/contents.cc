@@ -71,10 +71,12 @@ std::vector<NodeId> out_since(const Replacement& replacement, const View& now) {
 Contents::Contents(const MemtableOptions& options)
     : options_(options), view_(std::make_shared<const View>()) {}
 
-void Contents::begin(std::vector<View::Bulk> segments, std::uint64_t version) {
+void Contents::begin(std::vector<View::Bulk> segments, std::uint64_t version,
+                     const layout::Schema& schema) {
   FARVEC_CHECK(fresh_.empty() && current()->segments.empty());
   auto view = std::make_shared<View>();
   view->version = version;
+  view->schema = std::make_shared<const layout::Schema>(schema);
   view->segments = std::move(segments);
   view_.set(std::move(view));
 }
@@ -84,13 +86,35 @@ void Contents::rotate(wal::Position log_begin) {
     fresh_.back().log_begin = log_begin;
     return;
   }
-  // What may throw comes before anything changes.
-  auto memtable = std::make_shared<Memtable>(options_);
   auto view = std::make_shared<View>(*current());
-  view->memtables.push_back({memtable, 0, no_rows()});
+  push_memtable(*view, log_begin);
+  view_.set(std::move(view));
+}
+
+/// What may throw comes before anything changes but the view, which no one else has yet.
+void Contents::push_memtable(View& view, wal::Position log_begin) {
+  auto memtable = std::make_shared<Memtable>(options_);
+  view.memtables.push_back({memtable, 0, no_rows()});
   RowOfId rows;
   rows.reserve(options_.capacity);
   fresh_.push_back({std::move(memtable), log_begin, std::move(rows)});
+}
+
+void Contents::set_schema(const layout::Schema& schema) {
+  auto view = std::make_shared<View>(*current());
+  FARVEC_CHECK(schema.begins_with(*view->schema), "a schema only grows");
+  view->schema = std::make_shared<const layout::Schema>(schema);
+  const bool ends = !fresh_.empty() && !options_.attributes && !schema.empty();
+  const bool empty = !holds_rows();
+  options_.attributes = !schema.empty();
+  if (ends) {
+    // The newest memtable has no room for attributes. Only the newest may be without rows.
+    push_memtable(*view, fresh_.back().log_begin);
+    if (empty) {
+      view->memtables.erase(view->memtables.end() - 2);
+      fresh_.erase(fresh_.end() - 2);
+    }
+  }
   view_.set(std::move(view));
 }
 
@@ -185,6 +209,7 @@ void Contents::replace(const Replacement& replacement) {
   };
   auto next = std::make_shared<View>();
   next->version = now->version;
+  next->schema = now->schema;
   for (const View::Fresh& fresh : now->memtables) {
     if (!gone(fresh.memtable.get())) next->memtables.push_back(fresh);
   }

@@ -43,7 +43,8 @@ class Contents {
   explicit Contents(const MemtableOptions& options);
 
   /// Must be called before any change. `segments` are those of `version`.
-  void begin(std::vector<View::Bulk> segments, std::uint64_t version);
+  void begin(std::vector<View::Bulk> segments, std::uint64_t version,
+             const layout::Schema& schema = {});
 
   ViewPointer current() const { return view_.get(); }
 
@@ -69,6 +70,10 @@ class Contents {
   }
   /// Returns all memtables, the oldest first; for linking their rows.
   std::vector<std::shared_ptr<Memtable>> memtables() const;
+
+  /// Gives the rows a schema that begins with the present one. Where that has no columns, rows that
+  /// come from now on need another memtable than those that are there.
+  void set_schema(const layout::Schema& schema);
 
   /// Inserts rows in stored form, at most room(); ids differ from each other. Those that are there
   /// already are replaced. Returns how many were.
@@ -102,10 +107,11 @@ class Contents {
     wal::Position log_begin = 0;
     RowOfId rows;  ///< the newest row of every id
   };
+  void push_memtable(View& view, wal::Position log_begin);
   std::optional<RowLocation> find(const View& view, std::uint64_t id) const;
   std::uint64_t put_out(View& view, std::span<const std::uint64_t> ids) const;
 
-  const MemtableOptions options_;
+  MemtableOptions options_;
   std::vector<Fresh> fresh_;  ///< in the order of the view's memtables
   CurrentView view_;
 };

@@ -11,6 +11,7 @@
 #include "base/row_set.h"
 #include "collection/memtable/memtable.h"
 #include "collection/segment/segment.h"
+#include "layout/attributes/schema.h"
 
 namespace farvec::collection {
 
@@ -30,7 +31,9 @@ struct View {
     std::uint64_t live() const { return segment->rows() - out->count(); }
   };
 
-  std::uint64_t version = 0;     ///< that of the last change in it
+  std::uint64_t version = 0;  ///< that of the last change in it
+  /// The columns of the rows' attributes. Older rows may have only the first ones. Not null.
+  std::shared_ptr<const layout::Schema> schema = std::make_shared<const layout::Schema>();
   std::vector<Fresh> memtables;  ///< the oldest first; only the last one still takes rows
   std::vector<Bulk> segments;    ///< ascending by number
 

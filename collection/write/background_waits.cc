@@ -50,7 +50,7 @@ bool Background::wait_until(Lock& lock, Workers workers, const std::function<boo
 /// Makes the segment, and waits until no other import is under way.
 changes::Receipt Background::import(const changes::RowBatch& batch) {
   if (batch.rows.count == 0) return {};
-  changes::check_shape(batch, opened_.shape.schema);
+  changes::check_shape(batch, *writer_.view()->schema);
   const std::shared_ptr<Import> import = begin_import(batch);
   Lock lock = writer_.lock();
   wait_until(lock, {&builder_}, [this] { return import_ == nullptr; });

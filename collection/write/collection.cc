@@ -127,7 +127,7 @@ changes::RowShape Collection::row_shape() const {
           .stored_type = shape().stored_type,
           .dimension = shape().dimension,
           .metric = shape().metric,
-          .schema = shape().schema,
+          .schema = *view()->schema,
           .batch_rows = batch_rows(shape().options.memtable_rows),
           .batch_ids = kBatchIds,
           .batch_gets = std::numeric_limits<std::size_t>::max()};
@@ -143,7 +143,7 @@ void Collection::check(const changes::RowBatch& batch) const {
     throw Error("rows of {} x {} do not fit a collection of {} x {}", rows.dimension,
                 to_string(rows.type), shape().dimension, to_string(shape().source_type));
   }
-  changes::check_shape(batch, shape().schema);
+  changes::check_shape(batch, *view()->schema);
   std::unordered_set<std::uint64_t> seen;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const RowFault fault = fault_of_row(rows.row(i), rows.type, rows.dimension, shape().metric);
@@ -179,7 +179,7 @@ void Collection::erase(std::span<const std::uint64_t> ids, const changes::Patien
 
 void Collection::erase_matching(const std::string& filter, const changes::Patience& patience,
                                 Receipt& receipt) {
-  const attributes::ConditionPointer condition = parse_filter(filter, shape().schema);
+  const attributes::ConditionPointer condition = parse_filter(filter, *view()->schema);
   Receipt here;
   Status status;
   try {
@@ -194,7 +194,11 @@ void Collection::erase_matching(const std::string& filter, const changes::Patien
 
 changes::ListedRows Collection::list(const changes::Listing& asked,
                                      const changes::Patience& patience) const {
-  return list_rows(*view(), shape().schema, asked, patience.interrupted);
+  return list_rows(*view(), asked, patience.interrupted);
+}
+
+void Collection::add_columns(const layout::Schema& columns) {
+  writer_.add_columns(columns);
 }
 
 void Collection::require_done(const Status& status) const {
@@ -227,7 +231,7 @@ FoundRows Collection::get(std::span<const std::uint64_t> ids,
   const auto [view, locations] = writer_.find(ids, patience.interrupted);
   FoundRows result;
   result.version = view->version;
-  const bool attributed = !shape().schema.empty();
+  const bool attributed = !view->schema->empty();
   const std::size_t row_bytes = shape().dimension * element_bytes(shape().stored_type);
   for (const std::optional<Contents::RowLocation>& at : locations) {
     if (result.attributes.bytes.size() >= changes::kMostReadAttributes) break;

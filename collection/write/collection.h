@@ -62,6 +62,7 @@ class Collection final : public changes::Changing {
   Collection(const Collection&) = delete;
   Collection& operator=(const Collection&) = delete;
 
+  /// Returns the manifest with which it was opened; row_shape() has the present schema.
   const layout::CollectionManifest& shape() const { return opened_.shape; }
   const Recovery& recovery() const { return writer_.recovery(); }
   ViewPointer view() const { return writer_.view(); }
@@ -102,6 +103,9 @@ class Collection final : public changes::Changing {
                       Receipt& receipt) override;
   changes::ListedRows list(const changes::Listing& asked,
                            const changes::Patience& patience) const override;
+  /// The columns are durable when this returns. Throws StatusError (invalid_argument) for columns
+  /// that the schema cannot have, and Error naming the file where it cannot be written.
+  void add_columns(const layout::Schema& columns) override;
 
   /// Reads rows of segments, and their attributes, from their files: throws Refusal
   /// (deadline_exceeded) when its time is over, and Error naming the file of a row that cannot be

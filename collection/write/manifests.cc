@@ -18,6 +18,7 @@ Manifests::Manifests(const OpenedCollection& opened)
       files_(opened.folder, opened.shape, opened.publisher),
       revision_(opened.shape.revision),
       replaced_([this](std::uint64_t number) { files_.remove_segment(number); }),
+      schema_(opened.shape.schema),
       saved_position_(opened.shape.log_position),
       next_segment_(opened.shape.next_segment) {}
 
@@ -45,6 +46,7 @@ void Manifests::save(Lock& lock, const Contents& contents, wal::Log& log) {
   const wal::Position end = log.end();
   const std::uint64_t changed = changed_;
   layout::CollectionManifest manifest = opened_.shape;
+  manifest.schema = schema_;
   manifest.next_segment = next_segment_;
   manifest.last_version = view->version;
   manifest.log_position = contents.log_begin().value_or(end);

@@ -43,6 +43,11 @@ class Manifests {
   /// Segments that are begun from now on have this number or a higher one.
   std::uint64_t next_number() const { return next_segment_; }
 
+  /// The manifests that are written from now on have this schema.
+  void set_schema(layout::Schema schema) {
+    schema_ = std::move(schema);
+    note_change();
+  }
   /// The segments are others than before, or something else is to be in the next manifest.
   void note_change() { ++changed_; }
   /// The segments of `before` that are not in `now` end when nothing reads them any more.
@@ -71,6 +76,7 @@ class Manifests {
   std::uint64_t revision_;  ///< that of the newest manifest; guarded by saving_
   ReplacedSegments replaced_;
 
+  layout::Schema schema_;         ///< that of the next manifest
   wal::Position saved_position_;  ///< where the log is replayed from, by the saved manifest
   std::uint64_t next_segment_;
   std::uint64_t changed_ = 0;  ///< how many times the segments have changed

@@ -34,7 +34,7 @@ Writer::Writer(const OpenedCollection& opened, Manifests& manifests, WrittenLog&
       manifests_(manifests),
       contents_(memtable_options(opened.shape)),
       fewest_unlinked_(fewest_unlinked(opened)) {
-  contents_.begin(manifests_.open(), opened_.shape.last_version);
+  contents_.begin(manifests_.open(), opened_.shape.last_version, opened_.shape.schema);
   // No other process writes the manifest: what the log lacks, it lacks for good.
   Replay replay(opened_.shape, log.source(), wal::LogTail::final, kEveryVersion);
   replay.run(contents_);
@@ -78,6 +78,26 @@ void Writer::freeze() {
 std::uint64_t Writer::add(std::shared_ptr<Segment> segment) {
   version_ += segment->rows();
   return contents_.add(std::move(segment), version_);
+}
+
+void Writer::add_columns(const layout::Schema& columns) {
+  const std::lock_guard turn(adding_columns_);
+  const std::shared_ptr<const layout::Schema> before = view()->schema;
+  changes::check_columns(*before, columns);
+  const layout::Schema schema = before->with(columns);
+  Lock lock = this->lock();
+  manifests_.set_schema(schema);
+  // A row with a value in a new column must not be in the log before the manifest has the column.
+  try {
+    save(lock);
+    contents_.set_schema(schema);
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    manifests_.set_schema(*before);
+    throw;
+  }
+  // A memtable without attributes ends.
+  monitor_.work.notify_all();
 }
 
 void Writer::resume() {

@@ -57,6 +57,10 @@ class Writer {
   Status erase(std::span<const std::uint64_t> ids, Ticks deadline, changes::Receipt& receipt);
   Status erase(const attributes::Condition& condition, const changes::Patience& patience,
                changes::Receipt& receipt);
+  /// Adds columns to the schema. Throws what check_columns() throws, and Error where the manifest
+  /// cannot be written; then the schema is as it was, and a manifest that has the new one although
+  /// the disk did not say so does not matter: no row has a value in its columns.
+  void add_columns(const layout::Schema& columns);
   /// Says whether a refusal means that memtables wait for segments, or a change for an import.
   static bool is_about_room(const Status& refusal);
 
@@ -119,6 +123,7 @@ class Writer {
 
   const OpenedCollection& opened_;
   Manifests& manifests_;
+  std::mutex adding_columns_;       ///< one call at a time; it is locked before the monitor's mutex
   mutable Monitor monitor_;         ///< guards the members below, but recovery_ and log_
   Turns turns_{monitor_.progress};  ///< the order of inserts
   Contents contents_;

@@ -159,7 +159,7 @@ std::size_t Writer::record_rows(const changes::RowBatch& batch) const {
 Status Writer::insert(const changes::RowBatch& given, Ticks deadline, changes::Receipt& receipt) {
   const layout::Tuples tuples = layout::Tuples::copy_of(given.attributes);
   const changes::RowBatch batch{given.rows, given.ids, tuples.view()};
-  changes::check_shape(batch, opened_.shape.schema);
+  changes::check_shape(batch, *view()->schema);
   wal::Position end = 0;
   Status status;
   try {

@@ -48,7 +48,7 @@ CollectionSession::CollectionSession(ServedCollection served, std::uint32_t slot
     index_.code_bits = shape.options.code_bits.value_or(0);
   }
   index_.user_ids = true;
-  index_.schema = shape.schema;
+  index_.schema = [view = served_.view] { return view()->schema; };
   index_.layout = "collection";
   index_.tier = served_.segments.tier->name();
   const search::SearchShape& searches = served_.segments.shape;

@@ -76,6 +76,15 @@ std::string check_ids(std::span<const std::uint64_t> ids, std::size_t most) {
                      most);
 }
 
+std::string check_columns(const wire::AddColumnsRequest& request) {
+  try {
+    (void)layout::parse_schema(request.columns());
+    return {};
+  } catch (const Error& error) {
+    return fmt::format("columns: {}", error.what());
+  }
+}
+
 std::string check_delete(const wire::DeleteRequest& request, std::size_t most_ids) {
   if (request.filter().empty()) return check_ids(ids_of(request), most_ids);
   if (request.ids_size() == 0) return {};

@@ -19,6 +19,8 @@ std::string check_insert(const collection::v1::InsertRequest& request,
                          const changes::RowShape& shape, std::size_t most_rows);
 /// Does the same for a request that has either ids or a filter, whose text is checked later.
 std::string check_delete(const collection::v1::DeleteRequest& request, std::size_t most_ids);
+/// Does the same for columns, but for those that the schema cannot have.
+std::string check_columns(const collection::v1::AddColumnsRequest& request);
 /// Returns what is wrong with the ids of a request; empty: nothing is. A Get needs no other check.
 std::string check_ids(std::span<const std::uint64_t> ids, std::size_t most);
 

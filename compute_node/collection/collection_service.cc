@@ -254,7 +254,9 @@ grpc::ServerUnaryReactor* CollectionService::Get(grpc::CallbackServerContext* co
                } catch (const Error& error) {
                  return failed(StatusCode::data_loss, error.what());
                }
+               // It is asked for after the rows, which may be older than its last columns.
                const changes::RowShape shape = changes.index().row_shape();
+               response->set_schema(layout::to_string(shape.schema));
                response->set_type(to_wire(shape.stored_type));
                response->set_dimension(shape.dimension);
                return Outcome{};
@@ -282,11 +284,25 @@ grpc::ServerUnaryReactor* CollectionService::List(grpc::CallbackServerContext* c
                };
                try {
                  tell_list(changes.index().list(asked, {.interrupted = late}), *response);
+                 response->set_schema(layout::to_string(changes.index().row_shape().schema));
                } catch (const WorkInterrupted&) {
                  return failed(StatusCode::deadline_exceeded,
                                "the rows were not listed before the deadline: allow more time, or "
                                "ask for fewer");
                }
+               return Outcome{};
+             });
+}
+
+grpc::ServerUnaryReactor* CollectionService::AddColumns(grpc::CallbackServerContext* context,
+                                                        const wire::AddColumnsRequest* request,
+                                                        wire::AddColumnsResponse* response) {
+  return run(*context, changes_, request->ByteSizeLong(),
+             [request, response](ServedChanges& changes, const CollectionCall&) {
+               const std::string wrong = check_columns(*request);
+               if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
+               changes.index().add_columns(layout::parse_schema(request->columns()));
+               response->set_schema(layout::to_string(changes.index().row_shape().schema));
                return Outcome{};
              });
 }

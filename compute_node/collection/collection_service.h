@@ -44,6 +44,9 @@ class CollectionService final : public collection::v1::Collection::CallbackServi
   grpc::ServerUnaryReactor* Delete(grpc::CallbackServerContext* context,
                                    const collection::v1::DeleteRequest* request,
                                    collection::v1::DeleteResponse* response) override;
+  grpc::ServerUnaryReactor* AddColumns(grpc::CallbackServerContext* context,
+                                       const collection::v1::AddColumnsRequest* request,
+                                       collection::v1::AddColumnsResponse* response) override;
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
                                  const collection::v1::ListRequest* request,
                                  collection::v1::ListResponse* response) override;

@@ -140,7 +140,7 @@ std::string read_filter(const std::string& filter, const ServedIndex& index,
         filter, index.layout);
   }
   try {
-    result = attributes::parse_condition(filter, *index.schema);
+    result = attributes::parse_condition(filter, *index.schema());
     return {};
   } catch (const Error& error) {
     return fmt::format("filter: {}", error.what());
@@ -153,7 +153,7 @@ std::string read_select(const v1::SearchRequest& request, const ServedIndex& ind
   if (request.select_size() == 0) return {};
   try {
     const std::vector<std::string> names(request.select().begin(), request.select().end());
-    result = index.schema.value_or(layout::Schema()).require(names);
+    result = index.schema ? index.schema()->require(names) : layout::Schema().require(names);
     return {};
   } catch (const Error& error) {
     return fmt::format("select: {}", error.what());

@@ -174,7 +174,7 @@ class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
   /// Ties a batch to this call. Nothing of the call is used after its Finish.
   void expect(Batch& batch, const ServedIndex& index) {
     batch.cancel_flag = cancelled_;
-    if (!batch.shape().select.empty()) schema_ = index.schema.value_or(layout::Schema());
+    if (!batch.shape().select.empty() && index.schema) schema_ = *index.schema();
     batch.answer = [this, generation = index.generation](Batch& done) { answer(done, generation); };
   }
 
@@ -304,7 +304,7 @@ void QueryService::describe_index(const ServedIndex& index, v1::DescribeResponse
   response.set_search_bytes(index.search_bytes);
   response.set_memory_budget(index.memory_budget);
   response.set_page_search(index.page_search);
-  if (index.schema) response.set_schema(layout::to_string(*index.schema));
+  if (index.schema) response.set_schema(layout::to_string(*index.schema()));
   if (!index.following) return;
   response.set_freshness_ms(index.following->stale_us / 1e3);
   response.set_follow_failure(index.following->failure);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,8 +45,9 @@ struct ServedIndex {
   /// vectors.
   bool user_ids = false;
   std::optional<Following> following;  ///< for a collection that another process changes
-  /// For a collection: the columns that a filter may name. None for what takes no filters.
-  std::optional<layout::Schema> schema;
+  /// For a collection: returns the columns that a filter may name now, from any thread. They only
+  /// become more. Null for what takes no filters.
+  std::function<std::shared_ptr<const layout::Schema>()> schema;
   std::string layout;       ///< "csr", "padded", "coupled", "decoupled", "grouped"...
   std::string tier;         ///< with its model when it has one
   std::string page_search;  ///< for slotted pages: how they are searched

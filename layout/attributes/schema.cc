@@ -111,6 +111,22 @@ Schema::Schema(std::vector<Column> columns) : columns_(std::move(columns)) {
   }
 }
 
+Schema Schema::with(const Schema& more) const {
+  for (const Column& column : more.columns_) {
+    if (column.nullable) continue;
+    throw Error("the new column '{}' is not null: rows that are there would be null in it",
+                column.name);
+  }
+  std::vector<Column> all = columns_;
+  all.insert(all.end(), more.columns_.begin(), more.columns_.end());
+  return Schema(std::move(all));
+}
+
+bool Schema::begins_with(const Schema& older) const {
+  return older.size() <= size() &&
+         std::equal(older.columns_.begin(), older.columns_.end(), columns_.begin());
+}
+
 std::optional<std::size_t> Schema::find(std::string_view name) const {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].name == name) return i;

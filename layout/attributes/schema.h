@@ -66,6 +66,12 @@ class Schema {
   /// Does the same for each of several names, none of which may come twice.
   std::vector<std::size_t> require(std::span<const std::string> names) const;
 
+  /// Returns a schema with more columns after these. Throws Error naming the column: one that may
+  /// not be null, since older rows are null there, and what the constructor throws.
+  Schema with(const Schema& more) const;
+  /// Says whether the first columns of this schema are those of `older`.
+  bool begins_with(const Schema& older) const;
+
   bool operator==(const Schema&) const = default;
 
  private:

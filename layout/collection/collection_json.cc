@@ -47,13 +47,14 @@ Json options_to_json(const CollectionOptions& options) {
   return json;
 }
 
-Json segments_to_json(const std::vector<SegmentEntry>& segments) {
+Json segments_to_json(const CollectionManifest& m) {
   Json array = Json::array();
-  for (const SegmentEntry& segment : segments) {
+  for (const SegmentEntry& segment : m.segments) {
     array.push_back({{"number", segment.number},
                      {"rows", segment.rows},
                      {"out_version", segment.out_version},
                      {"out_count", segment.out_count}});
+    if (!m.schema.empty() && !segment.attributed) array.back()["attributed"] = false;
   }
   return array;
 }
@@ -70,7 +71,7 @@ Json fields_to_json(const CollectionManifest& m) {
             {"next_segment", m.next_segment},
             {"last_version", m.last_version},
             {"log_position", m.log_position},
-            {"segments", segments_to_json(m.segments)},
+            {"segments", segments_to_json(m)},
             {"written_by", {{"version", m.farvec_version}, {"commit", m.farvec_commit}}}};
   if (m.revision != 0) json["revision"] = m.revision;
   // A farvec that knows no attributes finds another checksum, and refuses.
@@ -171,6 +172,8 @@ SegmentEntry read_segment(const JsonFields& fields, const CollectionManifest& m,
   if ((segment.out_version == 0) != (segment.out_count == 0)) {
     fields.fail("out_version", "contradicts the count of rows that are out");
   }
+  segment.attributed =
+      !m.schema.empty() && (!fields.has("attributed") || fields.boolean("attributed"));
   return segment;
 }
 

@@ -1,4 +1,5 @@
 // A collection behind the daemon: what was acknowledged survives the daemon's death.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -143,7 +144,7 @@ class ChangersE2e : public CollectionE2e {
     EXPECT_TRUE(comes([&] { return rpc::is_serving(made, std::chrono::seconds(1)); }));
     return made;
   }
-  /// Of every call that changes: Insert, Delete, Flush and Compact.
+  /// Of every call that changes.
   static std::vector<grpc::Status> changes(const std::shared_ptr<grpc::Channel>& channel) {
     const auto stub = wire::Collection::NewStub(channel);
     wire::InsertRequest insert;
@@ -155,6 +156,9 @@ class ChangersE2e : public CollectionE2e {
     wire::DeleteRequest erase;
     erase.add_ids(8);
     wire::DeleteResponse erased;
+    wire::AddColumnsRequest columns;
+    columns.set_columns(fmt::format("c{}: i64", next_column_++));
+    wire::AddColumnsResponse added;
     wire::FlushResponse flushed;
     wire::CompactResponse compacted;
     const auto ask = [](auto call) {
@@ -164,10 +168,12 @@ class ChangersE2e : public CollectionE2e {
     };
     return {ask([&](auto* context) { return stub->Insert(context, insert, &inserted); }),
             ask([&](auto* context) { return stub->Delete(context, erase, &erased); }),
+            ask([&](auto* context) { return stub->AddColumns(context, columns, &added); }),
             ask([&](auto* context) { return stub->Flush(context, {}, &flushed); }),
             ask([&](auto* context) { return stub->Compact(context, {}, &compacted); })};
   }
 
+  inline static int next_column_ = 0;
   tests::TlsCertificates certificates_;
   rpc::Address where_;
 };

@@ -184,3 +184,22 @@ def test_a_collection_without_a_schema_takes_ids_alone(tmp_path):
 def test_the_schema_is_described(collection):
     assert collection.describe()["schema"][1] == {"name": "section", "type": "string",
                                                   "nullable": False}
+
+
+def test_columns_are_added(tmp_path):
+    farvec.Collection.create(tmp_path / "set", DIMENSION)
+    with farvec.Collection(tmp_path / "set", durability="none") as opened:
+        rows, ids = vectors(30), np.arange(30)
+        opened.insert(ids, rows)
+        with pytest.raises(farvec.InvalidArgument, match="price"):
+            opened.insert(ids, rows, attributes={"price": ids})
+        opened.add_columns({"price": "i64", "tags": "set"})
+        opened.insert(ids[20:], rows[20:], attributes={"price": ids[20:]})
+        assert opened.count("price is null") == 20
+        assert opened.attributes([3, 25]) == {"price": [None, 25], "tags": [None, None]}
+        for wrong, word in [({"price": "i64"}, "price"), ({"a": "i64 not null"}, "not null"),
+                            ({}, "none came"), ({"a": "what"}, "column 'a'"), (5, "dict")]:
+            with pytest.raises(farvec.InvalidArgument, match=word):
+                opened.add_columns(wrong)
+    with farvec.Collection(tmp_path / "set") as again:
+        assert set(again.search(rows[0], k=30, filter="price >= 25").ids[:5]) == set(range(25, 30))

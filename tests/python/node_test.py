@@ -91,6 +91,31 @@ def test_attributes_of_a_collection(serve, tmp_path):
                 2**40 + i for i in range(300) if prices[i] == 9}
 
 
+def test_columns_that_another_client_adds(serve, tmp_path):
+    rows, ids = vectors(20), np.arange(20)
+    farvec.Collection.create(tmp_path / "set", DIMENSION)
+    address = serve("--collection", str(tmp_path / "set"))
+    with open_soon(address, farvec.Collection) as one, open_soon(address, farvec.Collection) as other:
+        searcher = open_soon(address)
+        one.insert(ids, rows)
+        one.add_columns({"price": "i64"})
+        other.insert(ids[10:], rows[10:], attributes={"price": list(range(10, 20))})
+        one.add_columns("note: string")
+        one.insert(ids[15:], rows[15:], attributes={"note": ["x"] * 5})
+        prices = [None] * 10 + list(range(10, 15)) + [None] * 5
+        assert other.attributes(ids, select=["note"]) == {"note": [None] * 15 + ["x"] * 5}
+        assert other.attributes(ids) == {"price": prices, "note": [None] * 15 + ["x"] * 5}
+        assert [list(page["note"]) for _, page in other.scroll("id >= 14", select=["note"])] == [
+            [None] + ["x"] * 5]
+        found = searcher.search(rows[0], k=3, filter="note = 'x'", select=["note"])
+        assert found.attributes == {"note": ["x"] * 3} and min(found.ids) >= 15
+        with pytest.raises(farvec.InvalidArgument, match="'price'"):
+            other.add_columns({"price": "f64"})
+        with pytest.raises(farvec.InvalidArgument, match="no column 'prise'"):
+            other.insert(ids[:1], rows[:1], attributes={"prise": [1]})
+        searcher.close()
+
+
 def test_an_index_takes_no_filter(serve, folder, queries):
     with open_soon(serve("--index", str(folder))) as node, farvec.open(folder) as here:
         for index in node, here:

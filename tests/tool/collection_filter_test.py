@@ -74,6 +74,32 @@ class CollectionFilterTest(ToolTest):
         self.assertEqual((exact["exact"], exact["walks"]), (True, 0))
         self.assertEqual(exact["recall"], 1)
 
+    def test_columns_come_while_there_are_rows(self):
+        self.must_pass(self.collection("create", "--metric", "l2", "--like", self.base,
+                                       "--memtable-rows", 256, "--degree", 12, "--list", 24))
+        self.must_pass(self.collection("insert", "--data", self.base, "--range", ":400", "--quiet"))
+        rest = ["insert", "--data", self.base, "--range", "400:", "--attributes", self.jsonl,
+                "--quiet"]
+        self.must_refuse(self.collection(*rest), "--attributes", "add-columns")
+        self.must_refuse(self.collection("add-columns", "--columns", SCHEMA), "'section' is not null")
+        self.must_pass(self.collection("add-columns", "--columns", "price: i64, section: string"))
+        told = self.must_pass(self.collection("add-columns", "--columns",
+                                              "tags: set, at: timestamp", "--json"))
+        facts = json.loads(told.stdout)
+        self.assertEqual((facts["added"], len(facts["schema"])), (2, 4))
+        self.must_refuse(self.collection("add-columns", "--columns", "at: i64"), "'at'")
+        self.must_pass(self.collection(*rest))
+        self.attributes[:400] = [{} for _ in range(400)]
+        for _ in range(2):
+            for condition, meets in [
+                    ("price < 500", lambda a: a.get("price", 10**9) < 500),
+                    ("section is null", lambda a: "section" not in a),
+                    ("not tags contains any ('t3')", lambda a: "t3" not in a.get("tags", ["t3"])),
+                    ("section = 'doc' or at is null",
+                     lambda a: a.get("section") == "doc" or "at" not in a)]:
+                self.assertGreaterEqual(self.searched(condition, meets)["recall"], 0.99, condition)
+            self.must_pass(self.collection("compact", "--quiet"))
+
     def test_rows_are_counted_listed_and_deleted_by_a_condition(self):
         self.made()
         self.must_pass(self.collection("insert", "--data", self.base, "--attributes", self.jsonl,

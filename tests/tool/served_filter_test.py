@@ -1,11 +1,12 @@
 """Attributes and filters of a collection that a compute node serves, and one that follows it."""
 import json
+import time
 import unittest
 
 import numpy as np
 
 from collection_service_test import DIMENSION, K, QUERIES, ROWS, ServiceTest
-from farvec_tool import farvec
+from farvec_tool import TIMEOUT_S, farvec
 from hnsw_tool import nearest, write_neighbours
 
 SCHEMA = "price: i64, section: string not null"
@@ -57,6 +58,38 @@ class ServedFilterTest(ServiceTest):
                                  for row in np.flatnonzero(self.prices == 7)])
         report = self.change("delete", "--filter", "section = 'odd'", "--json")
         self.assertEqual(report["deleted"], int((self.prices % 2 == 1).sum()))
+
+    def await_column(self, address, name):
+        end = time.monotonic() + TIMEOUT_S
+        while name not in self.await_status(address)["index"]["schema"]:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+
+    def test_columns_come_while_rows_are_searched(self):
+        follower = f"unix:{self.folder}/f"
+        self.change("insert", "--data", self.base, "--attributes", self.jsonl, "--quiet", "--json")
+        self.start("farvec-compute-node", "--collection", self.set, "--follow", "--listen", follower)
+        self.await_status(follower)
+        report = self.change("add-columns", "--columns", "rating: f64", "--json")
+        self.assertEqual([column["name"] for column in report["schema"]],
+                         ["price", "section", "rating"])
+        self.must_refuse(farvec("collection", "add-columns", "--connect", self.address, "--columns",
+                                "rating: f64"), "columns", "'rating'")
+        self.must_refuse(farvec("collection", "add-columns", "--connect", self.address, "--columns",
+                                "a: what"), "columns")
+        rated = self.folder / "rated.jsonl"
+        rated.write_text("".join(
+            json.dumps({"section": "rated", "rating": row / 10}) + "\n" for row in range(ROWS)))
+        self.change("insert", "--data", self.base, "--range", ":100", "--attributes", rated,
+                    "--quiet", "--json")
+        meets = np.arange(ROWS) < 50
+        for address in self.address, follower:
+            self.await_column(address, "rating")
+            self.assert_found(address, "rating < 5", meets)
+        listed = farvec("collection", "list", "--connect", self.address, "--filter",
+                        "rating = 0.5 or id = 200", "--json")
+        lines = [json.loads(line) for line in self.must_pass(listed).stdout.splitlines()]
+        self.assertEqual([line["rating"] for line in lines], [0.5, None])
 
     def test_a_load_has_a_filter(self):
         self.change("insert", "--data", self.base, "--attributes", self.jsonl, "--quiet", "--json")

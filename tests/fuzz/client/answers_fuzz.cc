@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "client/node_answers.h"
 #include "client/remote_results.h"
 #include "tests/fuzz/client/kinds.h"
@@ -104,6 +105,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             const client::AskedRows asked{
                 shape, kQueries,
                 client::attributes_in(answer).count() > 0 ? schema : layout::Schema()};
+            try {
+              const layout::Schema grown = client::grown_schema(answer.schema(), schema);
+              FARVEC_CHECK(grown.begins_with(schema));
+            } catch (const Error&) {
+              // What it says is no schema, or another one.
+            }
             return client::fault_of(answer, asked);
           },
           [&](const auto& answer) { use(answer, shape, schema); });

@@ -12,6 +12,7 @@
 #include "layout/attributes/schema.h"
 #include "layout/attributes/tuple.h"
 #include "tests/unit/client/sound_answers.h"
+#include "tests/unit/message_of.h"
 
 namespace farvec::client {
 namespace {
@@ -173,6 +174,20 @@ TEST(NodeAnswers, RowsHaveTheAttributesOfTheSchema) {
   none.set_dimension(3);
   asked.schema = layout::parse_schema("price: i64");
   EXPECT_THAT(fault_of(none, asked), HasSubstr("2 were asked for")) << "it would never end";
+}
+
+TEST(NodeAnswers, SchemasOnlyGrow) {
+  const layout::Schema known = layout::parse_schema("price: i64");
+  EXPECT_EQ(grown_schema("price: i64", known), known);
+  EXPECT_EQ(grown_schema("price: i64, note: string", known).size(), 2u);
+  EXPECT_EQ(grown_schema("note: string", {}).size(), 1u);
+  const auto refusal = [&](const char* said) {
+    return tests::message_of([&] { (void)grown_schema(said, known); });
+  };
+  EXPECT_THAT(refusal(""), HasSubstr("where 'price: i64' comes first"));
+  EXPECT_THAT(refusal("note: string, price: i64"), HasSubstr("comes first"));
+  EXPECT_THAT(refusal("price: f64"), HasSubstr("comes first"));
+  EXPECT_THAT(refusal("price: what"), HasSubstr("a schema that is none"));
 }
 
 TEST(NodeAnswers, ListedRowsAscendAndAreAsManyAsWereAskedFor) {

@@ -67,7 +67,7 @@ class Script {
     }
     Batch batch;
     for (std::size_t i = 0; i < step.ids.size(); ++i) batch.add(step.ids[i], step.rows[i]);
-    const layout::Tuples marks = marks_of(step.rows, collection.shape().schema);
+    const layout::Tuples marks = marks_of(step.rows, collection.row_shape().schema);
     const changes::RowBatch rows{batch.rows(), batch.ids(), marks.view()};
     Receipt receipt;
     if (step.imports) {
@@ -75,6 +75,13 @@ class Script {
     } else {
       collection.insert(rows, within(kPatienceUs), receipt);
     }
+  }
+
+  /// Adds the next of these columns, now and then.
+  static void grow(std::uint64_t version, const layout::Schema& columns, Collection& collection) {
+    const std::size_t there = collection.row_shape().schema.size();
+    if (there >= columns.size() || Random(version + 3).below(20) != 0) return;
+    collection.add_columns(layout::Schema({columns[there]}));
   }
 
   /// What changes no version, now and then.
@@ -100,7 +107,8 @@ struct Report {
 
 /// Changes until it is killed, and says each version when it is acknowledged. Never returns.
 [[noreturn]] inline void change_until_killed(const std::filesystem::path& path,
-                                             CollectionAccess access, int acknowledged) {
+                                             CollectionAccess access, const layout::Schema& columns,
+                                             int acknowledged) {
   try {
     access.durability = wal::Durability::commit;
     access.link = true;
@@ -113,6 +121,7 @@ struct Report {
       const WriterState state = collection.state();
       const Report report{collection.view()->version, state.built, state.merged, state.merge.phase};
       if (write(acknowledged, &report, sizeof(report)) != sizeof(report)) _exit(2);
+      Script::grow(version, columns, collection);
       Script::maintain(version, collection);
     }
   } catch (const std::exception& error) {
@@ -144,16 +153,17 @@ inline bool bring_to(std::uint64_t reached, std::uint64_t& version, Rows& rows) 
   return version == reached;
 }
 
-/// A child that changes the collection.
+/// A child that changes the collection, and adds the columns that it does not have.
 class KilledWriter {
  public:
-  KilledWriter(const std::filesystem::path& path, const CollectionAccess& access) {
+  KilledWriter(const std::filesystem::path& path, const CollectionAccess& access,
+               const layout::Schema& columns = {}) {
     if (pipe(ends_) != 0) throw Error("no pipe");
     process_ = fork();
     if (process_ < 0) throw Error("no process");
     if (process_ == 0) {
       close(ends_[0]);
-      change_until_killed(path, access, ends_[1]);
+      change_until_killed(path, access, columns, ends_[1]);
     }
     close(ends_[1]);
   }

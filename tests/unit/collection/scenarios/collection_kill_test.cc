@@ -88,7 +88,8 @@ class FollowingProcess {
   pid_t process_ = 0;
 };
 
-void kill_again_and_again(const layout::CollectionManifest& shape, const char* tier) {
+void kill_again_and_again(const layout::CollectionManifest& shape, const char* tier,
+                          const layout::Schema& columns = {}) {
   const tests::TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "set";
   Collection::create(path, shape);
@@ -101,7 +102,7 @@ void kill_again_and_again(const layout::CollectionManifest& shape, const char* t
   std::signal(SIGPIPE, SIG_IGN);  // a follower that ended is an answer that is missing
   auto follower = std::make_unique<FollowingProcess>(path, tier);
   for (int kill_count = 0; kill_count < kills; ++kill_count) {
-    KilledWriter writer(path, small_access(tier));
+    KilledWriter writer(path, small_access(tier), columns);
     // Some are killed while they open it.
     Report acknowledged{.version = version};
     if (kill_count % 5 != 0) acknowledged = writer.next(acknowledged);
@@ -116,7 +117,7 @@ void kill_again_and_again(const layout::CollectionManifest& shape, const char* t
     ASSERT_GE(reached, acknowledged.version) << "after " << kill_count << " kills";
     ASSERT_TRUE(bring_to(reached, version, rows)) << "a part of a batch";
     ASSERT_NO_FATAL_FAILURE(expect_holds(reader.view(), rows, random)) << kill_count << " kills";
-    if (!shape.schema.empty()) {
+    if (!reader.view()->schema->empty()) {
       expect_marks(*reader.view(), kSmallDimension * sizeof(float));
       ASSERT_FALSE(testing::Test::HasFailure()) << kill_count << " kills";
     }
@@ -130,6 +131,9 @@ void kill_again_and_again(const layout::CollectionManifest& shape, const char* t
   fmt::print("{} kills, {} changes, {} segments built, {} merged, longest recovery {:.3f} s\n",
              kills, version, all.built, all.merged, longest_s);
   EXPECT_GT(version, 0u);
+  if (!columns.empty()) {
+    EXPECT_EQ(layout::read_collection(path).schema, columns);
+  }
 }
 
 TEST(CollectionKills, WhatWasAcknowledgedStays) {
@@ -140,6 +144,10 @@ TEST(CollectionKills, RowsKeepTheirAttributes) {
   layout::CollectionManifest shape = small_shape();
   shape.schema = mark_schema();
   kill_again_and_again(shape, "dram");
+}
+
+TEST(CollectionKills, ColumnsThatComeLaterStay) {
+  kill_again_and_again(small_shape(), "dram", later_mark_schema());
 }
 
 TEST(CollectionKills, WhatWasAcknowledgedStaysInSlottedPages) {

@@ -20,6 +20,7 @@ class ImportTest : public OpenedParts {
                                                        .number = number,
                                                        .name = "set",
                                                        .manifest = &opened_.shape,
+                                                       .schema = writer_->view()->schema,
                                                        .access = opened_.access.segments,
                                                        .followers = nullptr,
                                                        .threads = 1,

@@ -238,6 +238,46 @@ TEST_F(CollectionAttributesTest, LargeOnesComeInSeveralCalls) {
   EXPECT_EQ(least, 50u) << "50 rows of 60 KB fit";
 }
 
+TEST_F(CollectionServiceTest, AddsColumnsThatFiltersNameAtOnce) {
+  start();
+  insert_ids(0, 20);
+  const auto add = [&](const char* columns, wire::AddColumnsResponse& response) {
+    wire::AddColumnsRequest request;
+    request.set_columns(columns);
+    return ask([&](auto& context) { return stub->AddColumns(&context, request, &response); });
+  };
+  wire::AddColumnsResponse told;
+  const auto refused = [&](const char* columns) {
+    const grpc::Status status = add(columns, told);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    return status.error_message();
+  };
+  EXPECT_THAT(refused(""), HasSubstr("columns: none came"));
+  EXPECT_THAT(refused("price: what"), HasSubstr("columns: "));
+  EXPECT_THAT(refused("price: i64 not null"), HasSubstr("'price' is not null"));
+  ASSERT_TRUE(add("price: i64", told).ok());
+  ASSERT_TRUE(add("note: string", told).ok());
+  EXPECT_EQ(told.schema(), "price: i64, note: string");
+  EXPECT_EQ(stats().schema(), told.schema());
+  EXPECT_THAT(refused("note: set"), HasSubstr("'note'"));
+  const Rows made = random_rows(15, 30);
+  auto request = insert_request(made);
+  layout::Tuples tuples;
+  for (const std::uint64_t id : request.ids()) {
+    tuples.append(layout::parse_schema("price: i64"),
+                  std::vector<layout::Value>{static_cast<std::int64_t>(id)});
+  }
+  request.set_attributes(tuples.bytes.data(), tuples.bytes.size());
+  request.mutable_attribute_ends()->Add(tuples.ends.begin(), tuples.ends.end());
+  ASSERT_TRUE(insert(request).ok()) << "a client that knows the first column alone";
+  auto search_for = search_request(collection::random_row(random), 20);
+  search_for.set_filter("price >= 25 and note is null");
+  search_for.add_select("note");
+  v1::SearchResponse response;
+  ASSERT_TRUE(search(search_for, response).ok());
+  EXPECT_EQ(response.results(0).user_ids_size(), 5);
+}
+
 TEST_F(CollectionServiceTest, WithoutASchemaIdsAloneCanBeNamed) {
   start();
   insert_ids(0, 20);
