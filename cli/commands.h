@@ -23,6 +23,7 @@ void register_build_command(Command& tool);
 void register_build_cluster_command(Command& build);
 void register_build_hnsw_command(Command& build);
 void register_collection_command(Command& tool);
+void register_attributes_command(Command& tool);
 void register_convert_command(Command& tool);
 void register_dataset_command(Command& tool);
 void register_delete_command(Command& tool);

@@ -25,6 +25,7 @@ void register_commands(farvec::CommandLine& tool) {
   farvec::cli::register_bench_command(tool);
   farvec::cli::register_build_command(tool);
   farvec::cli::register_collection_command(tool);
+  farvec::cli::register_attributes_command(tool);
   farvec::cli::register_convert_command(tool);
   farvec::cli::register_dataset_command(tool);
   farvec::cli::register_delete_command(tool);

@@ -12,6 +12,9 @@
 #include <utility>
 #include <variant>
 
+#include "layout/collection/index_attributes.h"
+#include "layout/index/index_directory.h"
+#include "python/attributes.h"
 #include "python/bindings.h"
 #include "python/budget.h"
 #include "python/errors.h"
@@ -311,6 +314,35 @@ void bind_class(nb::module_& module) {
           nb::sig("def __exit__(self, *args: typing.Any) -> None"));
 }
 
+void write_attributes(const std::filesystem::path& path, const nb::object& attributes,
+                      const nb::object& columns) {
+  const layout::Schema schema = to_schema(columns);
+  if (schema.empty()) throw_invalid("schema: no columns came");
+  const auto index = layout::IndexDirectory::open(path);
+  const layout::Tuples tuples = to_tuples(schema, attributes, index.manifest().count);
+  const OthersMayRun others_may_run;
+  layout::write_index_attributes(index.path(), index.manifest(), schema, tuples.view());
+}
+
+void bind_attributes(nb::module_& module) {
+  module.def("write_attributes", &write_attributes, "index"_a, "attributes"_a, "schema"_a,
+             nb::sig("def write_attributes(index: str | os.PathLike, attributes: typing.Any, "
+                     "schema: dict[str, str] | str) -> None"),
+             R"(Give the vectors of an index attributes, which searches may ask for.
+
+Args:
+    index: The index's directory, as ``build_graph`` and its like have made it.
+    attributes: A dict of columns (arrays or lists of a value for each vector, None for null), a list
+        with a dict for each vector, or what has ``__arrow_c_stream__``, in the order of the vectors.
+    schema: ``{"price": "i64", "section": "string not null", "tags": "set"}``.
+
+Attributes that the index has are replaced. Open it again to search by them.
+
+Raises:
+    InvalidArgument: Another number of rows, or a value that is not exactly of the column's type.
+    Error: The folder is no index, or cannot be written.)");
+}
+
 void bind_open(nb::module_& module) {
   module.def(
       "open",
@@ -353,6 +385,7 @@ void bind_index(nb::module_& module) {
   bind_counts(module);
   bind_result(module);
   bind_class(module);
+  bind_attributes(module);
   bind_open(module);
 }
 

@@ -7,6 +7,8 @@
 #include "base/version.h"
 #include "python/pooled_search.h"
 #include "search/core/queries.h"
+#include "search/filter/asked_condition.h"
+#include "search/index/row_attributes.h"
 #include "search/kinds/index_loader.h"
 
 namespace farvec::python {
@@ -34,6 +36,10 @@ search::SearchShape shape_of(const OpenOptions& options, const tiers::TierSpec& 
   }
   if (spec.traits().disk) shape.disk = search::parse_disk_choice(options.disk, manifest);
   return shape;
+}
+
+layout::Schema schema_of(const search::SearchIndex& index) {
+  return index.attributes() == nullptr ? layout::Schema() : index.attributes()->schema();
 }
 
 }  // namespace
@@ -71,7 +77,9 @@ Answer OpenIndex::search(const VectorView& queries, const Call& call) {
   if (!stored.empty()) {
     rows = packed_view(stored.data(), queries.count, queries.dimension, manifest().stored_type);
   }
-  return pooled_search(pool_, options_.threads, rows, {parameters, call});
+  const auto condition = search::asked_condition(index_, call.asked.filter, "filter");
+  return pooled_search(pool_, options_.threads, rows,
+                       {parameters, call, false, condition.get(), schema_of(index_)});
 }
 
 nlohmann::ordered_json OpenIndex::describe() const {

@@ -40,6 +40,7 @@ class OpenIndex final : public Searcher {
   ElementType type() const override { return manifest().source_type; }
   std::uint32_t dimension() const override { return manifest().dimension; }
   Metric metric() const override { return manifest().metric; }
+  bool takes_filters() const override { return index_.attributes() != nullptr; }
   std::string place() const override { return directory_.path().string(); }
   std::optional<std::uint64_t> count() const override { return manifest().count; }
   search::SearchBounds bounds() const override;

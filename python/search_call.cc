@@ -96,7 +96,9 @@ Result run_search(Searcher& searcher, const AnyArray& array, const SearchArgumen
     const char* const name = !arguments.filter.empty()   ? "filter"
                              : !arguments.select.empty() ? "select"
                                                          : nullptr;
-    if (name != nullptr) throw_invalid("{}: rows have attributes in a collection alone", name);
+    if (name != nullptr)
+      throw_invalid(
+          "{}: the rows have no attributes: farvec.write_attributes() gives an index some", name);
   }
   const Rows queries(array, "queries", {.type = searcher.type(), .round_doubles = false});
   check_queries(searcher, queries);

@@ -73,8 +73,8 @@ class PagesTier final : public Tier {
                                          const search::SearchShape& shape) const override {
     return search::disk_memory(slotted::SlottedStore::plan(*index.slotted(), options(shape)));
   }
-  std::unique_ptr<const CoreSet> prepare(const search::SearchIndex& index,
-                                         const search::SearchShape& shape) const override {
+  std::unique_ptr<const CoreSet> prepare_cores(const search::SearchIndex& index,
+                                               const search::SearchShape& shape) const override {
     return std::make_unique<const SlottedCores>(
         search::SlottedDisk(
             directory(), *index.slotted(),

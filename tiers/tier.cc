@@ -4,6 +4,7 @@
 
 #include "layout/index/manifest.h"
 #include "search/core/core_loop.h"
+#include "search/filter/filtered_part.h"
 
 namespace farvec::tiers {
 namespace {
@@ -33,6 +34,23 @@ class SeparateCores final : public CoreSet {
   search::SearchCoreOptions options_;
 };
 
+/// Adds conditions to the parts of other cores.
+class FilteredCores final : public CoreSet {
+ public:
+  FilteredCores(std::unique_ptr<const CoreSet> inner, const search::SearchIndex& index)
+      : inner_(std::move(inner)), index_(index) {}
+
+  std::uint32_t slots() const override { return inner_->slots(); }
+  search::CoreFibers fibers() const override { return inner_->fibers(); }
+  std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const override {
+    return search::make_filtered_part(inner_->make_part(scheduler), index_);
+  }
+
+ private:
+  const std::unique_ptr<const CoreSet> inner_;
+  const search::SearchIndex& index_;
+};
+
 }  // namespace
 
 std::unique_ptr<search::SearchCore> CoreSet::make_core() const {
@@ -56,6 +74,13 @@ std::optional<search::DiskMemory> Tier::plan(const search::SearchIndex&,
 
 std::unique_ptr<const CoreSet> Tier::prepare(const search::SearchIndex& index,
                                              const search::SearchShape& shape) const {
+  std::unique_ptr<const CoreSet> cores = prepare_cores(index, shape);
+  if (index.attributes() == nullptr) return cores;
+  return std::make_unique<const FilteredCores>(std::move(cores), index);
+}
+
+std::unique_ptr<const CoreSet> Tier::prepare_cores(const search::SearchIndex& index,
+                                                   const search::SearchShape& shape) const {
   (void)plan(index, shape);
   return std::make_unique<const SeparateCores>(*this, index, shape);
 }

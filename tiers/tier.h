@@ -96,8 +96,8 @@ class Tier {
                                                  const search::SearchShape& shape) const;
   /// Loads, and returns the cores. Refuses what plan() refuses, and what the tier's reads cannot
   /// bring. Tier and index must outlive the set and its cores.
-  virtual std::unique_ptr<const CoreSet> prepare(const search::SearchIndex& index,
-                                                 const search::SearchShape& shape) const;
+  std::unique_ptr<const CoreSet> prepare(const search::SearchIndex& index,
+                                         const search::SearchShape& shape) const;
 
   // These may be called from any thread, and do not block:
 
@@ -110,6 +110,9 @@ class Tier {
 
  protected:
   Tier() = default;
+  /// Makes the cores for prepare(), which adds conditions where the rows have attributes.
+  virtual std::unique_ptr<const CoreSet> prepare_cores(const search::SearchIndex& index,
+                                                       const search::SearchShape& shape) const;
 };
 
 }  // namespace farvec::tiers

@@ -19,6 +19,7 @@
 #include "cli/commands.h"
 #include "cli/index/build_input.h"
 #include "cli/index/code_bits_option.h"
+#include "cli/index/row_attributes_option.h"
 #include "dataset/mapped_vectors.h"
 #include "indexing/cluster_recipe.h"
 #include "indexing/code_bits.h"
@@ -32,6 +33,7 @@ namespace {
 
 struct ClusterArguments {
   BuildInput input;
+  RowAttributesOption attributes;
   std::string out;
   std::string layout = "grouped";
   std::string heads, closure;  ///< empty: the number of clusters decides
@@ -115,6 +117,7 @@ void build_from(const ClusterArguments& arguments, indexing::Source source) {
   const cluster::ClusteringOptions& options = arguments.clustering;
   const layout::WriteOptions write{arguments.overwrite, resolve_threads(options.threads),
                                    options.quiet};
+  const ReadAttributes attributes = read_row_attributes(arguments.attributes, source.rows.count);
   std::optional<dataset::VectorSet> queries;
   std::optional<indexing::QuerySample> sample;
   if (!arguments.sample_queries.empty()) {
@@ -129,6 +132,7 @@ void build_from(const ClusterArguments& arguments, indexing::Source source) {
         write);
     tell_steering(written);
     report(arguments, output, written, built.stats);
+    attributes.write(output.directory, written);
   }
 }
 
@@ -159,6 +163,7 @@ void build(ClusterArguments arguments) {
   const Metric metric = parse_metric(arguments.input.metric);
   if (arguments.map) return build_mapped(arguments, metric);
   dataset::VectorSet source = load_source(arguments.input);
+  require_all_rows(arguments.input, source, arguments.attributes);
   prepare_outputs(arguments, source.view());
   arguments.clustering.clusters = arguments.number.of(source.view());
   layout::Manifest manifest = describe(arguments, source.view(), metric);
@@ -237,6 +242,7 @@ void add_layout_options(Command& command, ClusterArguments& arguments) {
 void add_options(Command& command, ClusterArguments& arguments) {
   cluster::ClusteringOptions& clustering = arguments.clustering;
   add_input_options(command, arguments.input);
+  add_row_attributes(command, arguments.attributes);
   command.add_option("--out", arguments.out, "Index directory to make").required();
   add_cluster_options(command, arguments);
   add_closure_options(command, arguments);

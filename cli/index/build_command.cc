@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/index/build_input.h"
 #include "cli/index/code_bits_option.h"
+#include "cli/index/row_attributes_option.h"
 #include "cli/index/slotted_build.h"
 #include "graph/sparse_vertices.h"
 #include "graph/usual_degree.h"
@@ -33,6 +34,7 @@ namespace {
 
 struct BuildArguments {
   BuildInput input;
+  RowAttributesOption attributes;
   std::string out;
   std::string layout = "csr";
   graph::VamanaOptions graph;
@@ -131,21 +133,25 @@ void check_arguments(const BuildArguments& arguments) {
   check_slotted_options(arguments.slotted);
 }
 
-void build_pages(const BuildArguments& arguments, indexing::Source source,
-                 const layout::WriteOptions& options) {
+layout::Manifest build_pages(const BuildArguments& arguments, indexing::Source source,
+                             const layout::WriteOptions& options) {
   const indexing::SlottedRecipe recipe =
       indexing::resolve_slotted(slotted_recipe(arguments.slotted, arguments.bits()), source.rows);
   warn_of_slotted(recipe, source.rows.dimension);
   const indexing::BuiltGraph built =
       indexing::build_slotted_graph(std::move(source), recipe, arguments.graph);
-  report(arguments, indexing::write_slotted(arguments.out, built, recipe, options), built);
+  layout::Manifest written = indexing::write_slotted(arguments.out, built, recipe, options);
+  report(arguments, written, built);
+  return written;
 }
 
-void build_records(const BuildArguments& arguments, indexing::Source source,
-                   const layout::WriteOptions& options) {
+layout::Manifest build_records(const BuildArguments& arguments, indexing::Source source,
+                               const layout::WriteOptions& options) {
   const indexing::BuiltGraph built = indexing::build_graph(std::move(source), arguments.graph);
   const indexing::GraphRecipe recipe{arguments.kind(), arguments.bits(), arguments.record_checksum};
-  report(arguments, indexing::write_graph(arguments.out, built, recipe, options), built);
+  layout::Manifest written = indexing::write_graph(arguments.out, built, recipe, options);
+  report(arguments, written, built);
+  return written;
 }
 
 void build(const Command& command, BuildArguments arguments) {
@@ -155,6 +161,8 @@ void build(const Command& command, BuildArguments arguments) {
   check_arguments(arguments);
   const unsigned threads = resolve_threads(arguments.graph.threads);
   dataset::VectorSet rows = load_source(arguments.input);
+  require_all_rows(arguments.input, rows, arguments.attributes);
+  const ReadAttributes attributes = read_row_attributes(arguments.attributes, rows.view().count);
   layout::check_destination(arguments.out, arguments.overwrite,
                             rows.view().count * rows.view().row_bytes());
   layout::Manifest manifest =
@@ -168,13 +176,16 @@ void build(const Command& command, BuildArguments arguments) {
   const layout::WriteOptions options{
       .overwrite = arguments.overwrite, .threads = threads, .quiet = arguments.graph.quiet};
   indexing::Source source{std::move(manifest), stored.view()};
-  if (arguments.is_slotted()) return build_pages(arguments, std::move(source), options);
-  build_records(arguments, std::move(source), options);
+  const layout::Manifest written = arguments.is_slotted()
+                                       ? build_pages(arguments, std::move(source), options)
+                                       : build_records(arguments, std::move(source), options);
+  attributes.write(arguments.out, written);
 }
 
 void add_graph_options(Command& command, BuildArguments& arguments) {
   graph::VamanaOptions& graph = arguments.graph;
   add_input_options(command, arguments.input);
+  add_row_attributes(command, arguments.attributes);
   command.add_option("--out", arguments.out, "Index directory to make").required();
   command.add_option("--degree", arguments.degree,
                      "R: most edges per vertex [32; of --metric ip 48]");

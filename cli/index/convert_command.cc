@@ -12,6 +12,7 @@
 #include "cli/index/code_bits_option.h"
 #include "indexing/code_bits.h"
 #include "indexing/stored_graph.h"
+#include "layout/collection/index_attributes.h"
 #include "layout/index/index_writer.h"
 #include "measure/report/json_text.h"
 
@@ -69,6 +70,7 @@ void convert(const ConvertArguments& arguments) {
       indexing::read_graph(directory, {.threads = options.threads, .quiet = options.quiet});
   const indexing::BuiltGraph built = std::move(stored).built();
   const layout::Manifest manifest = indexing::write_graph(arguments.out, built, recipe, options);
+  layout::copy_index_attributes(directory.path(), directory.manifest(), arguments.out);
   tell_steering(manifest);
   report(arguments, manifest);
 }

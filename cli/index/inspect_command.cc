@@ -2,6 +2,8 @@
 // intact.
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,6 +14,8 @@
 #include "cli/hnsw/page_options.h"
 #include "cli/index/hnsw_inspection.h"
 #include "cli/index/inspection.h"
+#include "layout/collection/index_attributes.h"
+#include "layout/collection/segment_attributes.h"
 #include "layout/index/index_directory.h"
 #include "measure/report/json_text.h"
 
@@ -45,11 +49,19 @@ Json manifest_summary(const Manifest& manifest) {
   return json;
 }
 
+std::uintmax_t attribute_bytes(const layout::IndexDirectory& index) {
+  return std::filesystem::file_size(index.path() / layout::kSegmentAttributesFile);
+}
+
 Json common_json(const layout::IndexDirectory& index, bool verified) {
   Json json = {{"path", index.path().string()}};
   json.update(manifest_summary(index.manifest()));
   json["dataset_bytes"] = index.manifest().dataset_bytes();
   json["verified"] = verified;
+  if (const auto schema = layout::read_index_schema(index.path(), index.manifest())) {
+    json["schema"] = layout::schema_to_json(*schema);
+    json["attribute_bytes"] = attribute_bytes(index);
+  }
   return json;
 }
 
@@ -67,6 +79,10 @@ void print_identity(const layout::IndexDirectory& index, const Inspection& own) 
                                      grouped(m.dataset.rows_hashed)));
   print_line("build", own.build_words());
   print_line("built by", fmt::format("farvec {} ({})", m.farvec_version, m.farvec_commit));
+  if (const auto schema = layout::read_index_schema(index.path(), m)) {
+    print_line("attributes",
+               fmt::format("{}, {} bytes", to_string(*schema), grouped(attribute_bytes(index))));
+  }
   own.print_identity();
 }
 
@@ -103,12 +119,22 @@ void print_json(const layout::IndexDirectory& index, const Inspection& own, bool
   fmt::print("{}\n", measure::json_text(json));
 }
 
+void verify(const layout::IndexDirectory& index, const InspectArguments& arguments) {
+  index.verify({.threads = arguments.threads, .quiet = arguments.quiet});
+  const Manifest& manifest = index.manifest();
+  const auto schema = layout::read_index_schema(index.path(), manifest);
+  if (!schema) return;
+  const layout::SegmentAttributesFile file(index.path() / layout::kSegmentAttributesFile,
+                                           layout::attributes_entry(manifest));
+  (void)file.read(*schema);
+}
+
 void inspect(const InspectArguments& arguments) {
   if (paged::is_hnsw(arguments.directory)) {
     return inspect_hnsw(arguments.directory, {arguments.json, arguments.verify, arguments.quiet});
   }
   const auto index = layout::IndexDirectory::open(arguments.directory);
-  if (arguments.verify) index.verify({.threads = arguments.threads, .quiet = arguments.quiet});
+  if (arguments.verify) verify(index, arguments);
   const std::unique_ptr<Inspection> own = std::visit(
       [&](const auto& description) { return inspect_kind(index, description, arguments.threads); },
       index.manifest().description);

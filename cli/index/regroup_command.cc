@@ -16,6 +16,7 @@
 #include "indexing/cluster_recipe.h"
 #include "indexing/regroup_recipe.h"
 #include "indexing/stored_clusters.h"
+#include "layout/collection/index_attributes.h"
 #include "layout/index/index_directory.h"
 #include "measure/report/json_text.h"
 #include "quantization/neighbor_codes.h"
@@ -87,6 +88,7 @@ void regroup(const RegroupArguments& arguments) {
   const layout::Manifest written = indexing::write_clusters(
       arguments.out, std::move(stored).grouped(std::move(regrouping.homes)), recipe,
       {arguments.overwrite, threads, arguments.quiet});
+  layout::copy_index_attributes(index.path(), manifest, arguments.out);
   report(arguments, written, regrouping);
 }
 

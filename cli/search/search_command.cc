@@ -22,6 +22,7 @@
 #include "search/core/asked_search.h"
 #include "search/core/batch_search.h"
 #include "search/core/queries.h"
+#include "search/filter/asked_condition.h"
 #include "search/kinds/index_loader.h"
 #include "search/searchers/probe_counts.h"
 #include "tiers/index_on_tier.h"
@@ -101,6 +102,8 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
       .exact = arguments.parameters.exact};
   const std::uint32_t slots = one_slots(arguments.slots);
   const auto index = search::load_search_index(directory, {.quiet = arguments.quiet});
+  const auto condition = search::asked_condition(index, arguments.parameters.filter, "--filter");
+  batch.condition = condition.get();
   const dataset::VectorSet queries = search::load_queries(arguments.queries, directory.manifest());
   tiers::IndexRecords records(directory, {.quiet = arguments.quiet});
   const unsigned threads = resolve_threads(arguments.threads);
@@ -228,8 +231,8 @@ void register_search_command(Command& tool) {
   command.add_flag("--exact", a.parameters.exact,
                    "Compare every query with all vectors, whatever --list or --probe says");
   command.add_option("--filter", a.parameters.filter,
-                     "With --connect to a collection: condition that results meet, as for\n"
-                     "`farvec collection search`");
+                     "Condition that results meet, of an index that has attributes (`farvec\n"
+                     "attributes`) or, with --connect, of a collection: \"price < 20\"");
   command.add_option("--out", a.out, "Result file, .ibin like ground truth");
   command.add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
   command.add_option("--probe-counts", a.probe_counts,

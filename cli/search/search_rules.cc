@@ -35,8 +35,7 @@ std::string tier_names(const SearchTarget& target) {
 /// Returns the options for calls to a compute node. An index that is searched in this process takes
 /// none of them.
 std::vector<OptionRule> node_rules() {
-  return {{"--filter", false, "--connect; `farvec collection search` searches a folder"},
-          {"--retries", false, "--connect, not --index"},
+  return {{"--retries", false, "--connect, not --index"},
           {"--deadline-ms", false, "--connect, not --index"}};
 }
 

@@ -48,8 +48,8 @@ void refuse_tier_options(const Command& command) {
   std::vector<OptionRule> rules;
   OptionRule rule{"", false, "indexes that are no HNSW graph on pages"};
   for (const char* option :
-       {"--width", "--probe", "--prune-ratio", "--dedup", "--merge-gap", "--tier", "--cache-bytes",
-        "--memory-budget", "--pass-ms", "--line-ns"}) {
+       {"--filter", "--width", "--probe", "--prune-ratio", "--dedup", "--merge-gap", "--tier",
+        "--cache-bytes", "--memory-budget", "--pass-ms", "--line-ns"}) {
     rule.option = option;
     rules.push_back(rule);
   }
@@ -100,6 +100,7 @@ void sweep(const Command& command, const SweepArguments& arguments) {
       .cache_bytes = measure::split_bytes(arguments.cache_bytes, "--cache-bytes"),
       .tiers = tiers::parse_tiers(arguments.tiers),
       .disk = arguments.disk,
+      .filter = arguments.filter,
       .k = arguments.k,
       .passes = arguments.passes,
       .pass_ms = arguments.pass_ms,

@@ -10,6 +10,10 @@ void add_search_options(Command& command, SweepArguments& a) {
   command.add_option("--index", a.index, "Index directory").required();
   command.add_option("--queries", a.queries, "Vector file").required();
   command.add_option("--groundtruth", a.groundtruth, "True neighbours (.ibin, .ivecs)").required();
+  command.add_option("--filter", a.filter,
+                     "Condition that results meet, of an index that has attributes; the true\n"
+                     "neighbours are those among the rows that meet it (`farvec search --exact "
+                     "--filter\nCONDITION --out` finds them)");
   command.add_option("--k", a.k, "Neighbours wanted").show_default();
   command
       .add_option("--list", a.lists,

@@ -16,6 +16,7 @@ struct SweepArguments {
   std::string index;
   std::string queries;
   std::string groundtruth;
+  std::string filter;
   std::string lists = "20,40,80,160";
   std::string widths = "1";
   std::string probes = "1,4,16,64";

@@ -3,8 +3,8 @@
 #include <spdlog/spdlog.h>
 
 #include "attributes/condition.h"
-#include "collection/search/filter_plan.h"
 #include "collection/state/matching_rows.h"
+#include "search/filter/filter_plan.h"
 
 namespace farvec::collection {
 
@@ -54,18 +54,21 @@ bool CollectionPart::Leg::scans(const Filter& filter, std::uint64_t matches) con
     case search::FilterPlan::walk:
       return false;
     case search::FilterPlan::scan:
-      return can_scan(*segment, *index);
+      return search::can_scan(*index);
     case search::FilterPlan::chosen:
       break;
   }
-  return matches <= most_scanned(*segment, *index, filter.list);
+  return matches <= search::most_scanned(*index, filter.list);
 }
 
 void CollectionPart::Leg::filter_segment(const Filter& filter) {
-  const SegmentAttributes& attributes = segment->attributes();
-  const auto matches = attributes.matching(filter.condition, filter.text, segment->ids());
+  const search::RowAttributes& attributes = segment->attributes();
+  const RowIds& row_ids = segment->ids();
+  const auto matches =
+      attributes.matching(filter.condition, filter.text, row_ids.rows(), row_ids.lookup());
   if (scans(filter, matches->cardinality())) return scan(*matches);
-  const WantedPointer rows = attributes.wanted(matches, gone, segment->ids(), index->clusters());
+  const search::WantedPointer rows =
+      attributes.wanted(matches, gone, row_ids.rows(), index->clusters());
   live = rows->count;
   others = {rows, &rows->others};
   if (others->empty()) return void(out = nullptr);

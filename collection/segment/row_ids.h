@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "attributes/columns.h"
 #include "base/types.h"
 
 namespace farvec::collection {
@@ -22,6 +23,12 @@ class RowIds {
   std::span<const std::uint64_t> all() const { return ids_; }
   /// Returns the row that has the id; none when no row has it.
   std::optional<NodeId> find(std::uint64_t id) const;
+
+  /// For conditions that ask for ids. It borrows these.
+  attributes::IdLookup lookup() const {
+    return {.row_of = [this](std::uint64_t id) { return find(id); },
+            .id_of = [this](NodeId row) { return of(row); }};
+  }
 
   std::size_t dram_bytes() const;
 

@@ -10,17 +10,17 @@
 #include "base/types.h"
 #include "collection/segment/row_ids.h"
 #include "collection/segment/segment_access.h"
-#include "collection/segment/segment_attributes.h"
 #include "collection/segment/segment_bytes.h"
 #include "collection/segment/segment_records.h"
 #include "layout/index/manifest.h"
+#include "search/index/row_attributes.h"
 
 namespace farvec::collection {
 
 /// SegmentFacts are what a segment has of its rows in DRAM, beside their vectors.
 struct SegmentFacts {
   RowIds ids;
-  SegmentAttributes attributes;
+  search::RowAttributes attributes;
 };
 
 /// Threads share it. Its files stay when it ends: the collection's state deletes them, once no
@@ -36,7 +36,7 @@ class Segment {
   std::uint64_t number() const { return number_; }
   std::uint32_t rows() const { return facts_.ids.rows(); }
   const RowIds& ids() const { return facts_.ids; }
-  const SegmentAttributes& attributes() const { return facts_.attributes; }
+  const search::RowAttributes& attributes() const { return facts_.attributes; }
   const SegmentRecords& records() const { return records_; }
   const layout::Manifest& manifest() const { return bytes_->manifest(); }
   /// Returns the folder that has the bytes, for a segment that was opened there.

@@ -52,7 +52,7 @@ std::shared_ptr<Segment> open_segment(const std::filesystem::path& folder,
   return std::make_shared<Segment>(
       entry.number,
       SegmentFacts{std::move(ids),
-                   SegmentAttributes(folder / layout::kSegmentAttributesFile, entry, schema)},
+                   search::RowAttributes(folder / layout::kSegmentAttributesFile, entry, schema)},
       std::move(bytes), access);
 }
 

@@ -8,7 +8,9 @@ namespace {
 std::vector<NodeId> rows_of_segment(const View::Bulk& bulk, const attributes::Condition& condition,
                                     const std::string& text) {
   std::vector<NodeId> rows;
-  const auto matches = bulk.segment->attributes().matching(condition, text, bulk.segment->ids());
+  const RowIds& ids = bulk.segment->ids();
+  const auto matches =
+      bulk.segment->attributes().matching(condition, text, ids.rows(), ids.lookup());
   for (const NodeId row : *matches) {
     if (!bulk.out->contains(row)) rows.push_back(row);
   }

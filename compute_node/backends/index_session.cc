@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "compute_node/service/sampled_feed.h"
+#include "search/index/row_attributes.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -35,6 +36,11 @@ ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& m
   std::visit([&](const auto& description) { describe_kind(description, served); },
              manifest.description);
   served.tier = options.tier;
+  if (const auto attributes = index.attributes(); attributes != nullptr) {
+    served.schema = [schema = std::make_shared<const layout::Schema>(attributes->schema())] {
+      return schema;
+    };
+  }
   served.page_search = options.page_search;
   served.generation = options.generation;
   served.manifest_xxh3 = layout::manifest_checksum(layout::manifest_to_json(manifest));

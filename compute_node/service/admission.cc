@@ -135,8 +135,9 @@ std::string read_filter(const std::string& filter, const ServedIndex& index,
   if (filter.empty()) return {};
   if (!index.schema) {
     return fmt::format(
-        "filter: '{:.60}' came, none is allowed: only collections take filters, and "
-        "the node serves a {} index",
+        "filter: '{:.60}' came, none is allowed: the rows of the {} index that the node serves "
+        "have "
+        "no attributes",
         filter, index.layout);
   }
   try {

@@ -45,8 +45,8 @@ struct ServedIndex {
   /// vectors.
   bool user_ids = false;
   std::optional<Following> following;  ///< for a collection that another process changes
-  /// For a collection: returns the columns that a filter may name now, from any thread. They only
-  /// become more. Null for what takes no filters.
+  /// Returns the columns that a filter may name now, from any thread. They only become more. Null
+  /// for rows without attributes, which take no filters.
   std::function<std::shared_ptr<const layout::Schema>()> schema;
   std::string layout;       ///< "csr", "padded", "coupled", "decoupled", "grouped"...
   std::string tier;         ///< with its model when it has one

@@ -43,6 +43,8 @@ class SegmentAttributesFile {
   /// version or segment, or its header is damaged.
   SegmentAttributesFile(const std::filesystem::path& path, const SegmentEntry& segment);
 
+  /// Tells this file from others that may take its place.
+  std::uint64_t header_checksum() const { return header_.header_checksum; }
   /// Returns the tuples of all rows. Throws Error when the bytes are damaged, or do not fit the
   /// schema.
   Tuples read(const Schema& schema) const;

@@ -19,4 +19,8 @@ inline constexpr CompanionFile kSegmentIds{"ids.bin", 0x4745534356524146};  // "
 inline constexpr CompanionFile kSegmentAttributes{"attributes.bin",
                                                   0x5454414356524146};  // "FARVCATT"
 
+/// The schema of an index that stands by itself and has attributes
+/// (layout/collection/index_attributes.h).
+inline constexpr CompanionFile kIndexSchema{"schema.bin", 0x4843534356524146};  // "FARVCSCH"
+
 }  // namespace farvec::layout

@@ -9,6 +9,7 @@
 #include "measure/sweep/disk_choices.h"
 #include "measure/sweep/tier_cell.h"
 #include "search/core/queries.h"
+#include "search/filter/asked_condition.h"
 #include "search/kinds/index_loader.h"
 
 namespace farvec::measure {
@@ -69,6 +70,8 @@ class Sweep {
     queries_.passes = options.passes;
     queries_.pass_ms = options.pass_ms;
     queries_.interrupted = options.manner.interrupted;
+    queries_.filter = options.filter;
+    queries_.condition = search::asked_condition(index_, options.filter, "--filter");
     const tiers::TierContext context{
         .memory = &records_,
         .index = &index_,

@@ -33,6 +33,7 @@ struct SweepOptions {
   std::vector<std::size_t> cache_bytes = {0};  ///< bytes for all cores of a combination
   std::vector<tiers::TierSpecPointer> tiers;
   search::DiskArguments disk = {};  ///< lists
+  std::string filter = {};  ///< the condition that results meet; empty: every row may be one
   std::uint32_t k = 10;
   std::uint32_t passes = 5;
   double pass_ms = 300;

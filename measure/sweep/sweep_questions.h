@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "attributes/condition.h"
 #include "base/progress.h"
 #include "base/types.h"
 #include "dataset/groundtruth.h"
@@ -60,6 +61,8 @@ struct SweepQueries {
   std::uint32_t passes = 1;
   double pass_ms = 0;  ///< 0: a pass searches every query once
   Interruption interrupted = {};
+  std::string filter = {};                      ///< the condition's text
+  attributes::ConditionPointer condition = {};  ///< null: every row may be a result
 };
 
 }  // namespace farvec::measure

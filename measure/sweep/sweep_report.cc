@@ -46,6 +46,7 @@ nlohmann::ordered_json sweep_parameters(const ReportContext& context, const Swee
       {"pass_ms", context.queries.pass_ms}};
   // A number that is chosen by measuring may be another one the next time.
   if (point.auto_slots) row.erase("slots");
+  row["filter"] = or_null(!context.queries.filter.empty(), context.queries.filter);
   rows_of(manifest).add_parameters(context, point, row);
   return row;
 }
@@ -61,6 +62,11 @@ void add_measured(const ReportContext& context, const SweepSamples& samples,
   row["estimates_per_query"] = per_query(totals.estimates, samples);
   row["distances_per_query"] = per_query(totals.distances, samples);
   row["queries"] = samples.queries;
+  if (context.queries.condition != nullptr) {
+    row["matches"] = per_query(totals.matches, samples);
+    row["walks_per_query"] = per_query(totals.walks, samples);
+    row["scans_per_query"] = per_query(totals.scans, samples);
+  }
   if (samples.device_bound_qps > 0) row["device_bound_qps"] = samples.device_bound_qps;
   if (samples.compute_bound_qps > 0) {
     const Summary shares(samples.compute_bound_shares);

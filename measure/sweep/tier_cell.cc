@@ -17,6 +17,7 @@ namespace farvec::measure {
 TierCell::TierCell(const SweepPoint& point, SweepTier& tier, const ReportContext& context)
     : point_(point), tier_(tier), context_(context), queries_(context.queries) {
   parameters_.stop = queries_.interrupted;
+  parameters_.condition = queries_.condition.get();
   if (tier.open == nullptr) return;
   const search::SearchShape largest = shape();
   point_.disk = search::resolve_rerank(point_.disk, tier.open->manifest(), largest.k, largest.list);

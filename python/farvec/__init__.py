@@ -29,6 +29,7 @@ from farvec._farvec import (
     read_vectors,
     recall,
     sweep,
+    write_attributes,
     write_ground_truth,
     write_vectors,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "read_vectors",
     "recall",
     "sweep",
+    "write_attributes",
     "write_ground_truth",
     "write_vectors",
 ]

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "layout/graph/record_reader.h"
+#include "search/index/row_attributes.h"
 
 namespace farvec::search {
 namespace {
@@ -38,6 +39,11 @@ void SearchIndex::find_rows(std::span<const std::byte> region) {
 bool SearchIndex::must_find_rows() const {
   if (clusters() != nullptr) return true;
   return graph() != nullptr && graph()->row_vertices() != nullptr;
+}
+
+std::size_t SearchIndex::dram_bytes() const {
+  const std::size_t own = std::visit([](const auto& index) { return index.dram_bytes(); }, index_);
+  return attributes_ == nullptr ? own : own + attributes_->dram_bytes();
 }
 
 std::size_t SearchIndex::row_bytes() const {

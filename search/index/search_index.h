@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -16,6 +17,8 @@
 #include "ssd_baseline/slotted/search/slotted_index.h"
 
 namespace farvec::search {
+
+class RowAttributes;
 
 /// It is immutable after construction and shared by all cores.
 class SearchIndex {
@@ -57,15 +60,27 @@ class SearchIndex {
   /// Returns the bytes that find_rows() has added.
   std::size_t row_bytes() const;
 
+  /// Returns the number of rows.
+  std::size_t count() const {
+    return std::visit([](const auto& index) { return index.count(); }, index_);
+  }
+
+  /// Gives the rows attributes: searches may then have conditions, and ask for the attributes of
+  /// results. To be called before the first search, if at all. A collection keeps those of its
+  /// segments itself.
+  void set_attributes(std::shared_ptr<const RowAttributes> attributes) {
+    attributes_ = std::move(attributes);
+  }
+  /// Null: the rows have none.
+  const std::shared_ptr<const RowAttributes>& attributes() const { return attributes_; }
+
   /// Returns the bytes of the records region, header included.
   std::uint64_t region_bytes() const {
     return std::visit([](const auto& index) { return index.region_bytes(); }, index_);
   }
-  /// Returns the bytes that the index keeps in compute DRAM; the statistics of each core say what
-  /// it adds.
-  std::size_t dram_bytes() const {
-    return std::visit([](const auto& index) { return index.dram_bytes(); }, index_);
-  }
+  /// Returns the bytes that the index keeps in compute DRAM, with attributes; the statistics of
+  /// each core say what it adds.
+  std::size_t dram_bytes() const;
 
   /// Returns the part of dram_bytes() that says where records are: offsets, or the table of
   /// clusters. 0 for slotted pages, where every pool has its own.
@@ -74,6 +89,7 @@ class SearchIndex {
   }
 
  private:
+  std::shared_ptr<const RowAttributes> attributes_;
   std::variant<GraphIndex, ClusterIndex, slotted::SlottedIndex> index_;
 };
 

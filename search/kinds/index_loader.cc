@@ -1,11 +1,16 @@
 #include "search/kinds/index_loader.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
 #include <variant>
 
 #include "base/clock.h"
 #include "graph/listed_graph.h"
+#include "layout/collection/index_attributes.h"
 #include "search/core/index_kinds.h"
+#include "search/index/row_attributes.h"
 
 namespace farvec::search {
 graph::Graph centroid_graph(const layout::Centroids& centroids) {
@@ -14,11 +19,32 @@ graph::Graph centroid_graph(const layout::Centroids& centroids) {
                              header.entry);
 }
 
+namespace {
+
+/// Reads the attributes of the index's rows, and where each row is, where there are some.
+void load_attributes(const layout::IndexDirectory& directory, const layout::LoadOptions& options,
+                     SearchIndex& index) {
+  const std::filesystem::path& folder = directory.path();
+  const layout::Manifest& manifest = directory.manifest();
+  const std::optional<layout::Schema> schema = layout::read_index_schema(folder, manifest);
+  if (!schema) return;
+  index.set_attributes(std::make_shared<const RowAttributes>(
+      folder / layout::kSegmentAttributesFile, layout::attributes_entry(manifest), *schema));
+  if (!index.must_find_rows()) return;
+  index.find_rows(directory.load_region(layout::kRecordsRegion, options).span());
+}
+
+}  // namespace
+
 SearchIndex load_search_index(const layout::IndexDirectory& directory,
                               const layout::LoadOptions& options) {
-  return std::visit(
-      [&](const auto& description) { return load_kind(directory, description, options); },
+  SearchIndex index = std::visit(
+      [&](const auto& description) -> SearchIndex {
+        return load_kind(directory, description, options);
+      },
       directory.manifest().description);
+  load_attributes(directory, options, index);
+  return index;
 }
 
 SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,

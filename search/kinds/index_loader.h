@@ -12,7 +12,7 @@
 namespace farvec::search {
 
 /// Reads codes and offsets, or centroids and the table of clusters, from an index directory,
-/// checking every checksum. Throws Error.
+/// checking every checksum; and the attributes of its rows, where there are some. Throws Error.
 SearchIndex load_search_index(const layout::IndexDirectory& directory,
                               const layout::LoadOptions& options = {});
 

@@ -203,3 +203,40 @@ def test_columns_are_added(tmp_path):
                 opened.add_columns(wrong)
     with farvec.Collection(tmp_path / "set") as again:
         assert set(again.search(rows[0], k=30, filter="price >= 25").ids[:5]) == set(range(25, 30))
+
+
+@pytest.mark.parametrize("kind", ["graph", "clusters"])
+def test_an_index_has_attributes(tmp_path, kind):
+    rows, queries, ids = vectors(ROWS, seed=3), vectors(10, seed=9), np.arange(ROWS)
+    path = tmp_path / "index"
+    if kind == "graph":
+        farvec.build_graph(rows, path, metric="l2", degree=12, list=24)
+        reach = {"list": 400}
+    else:
+        farvec.build_clusters(rows, path, metric="l2", clusters=20)
+        reach = {"probe": 20}
+    with farvec.open(path) as index:
+        with pytest.raises(farvec.InvalidArgument, match="write_attributes"):
+            index.search(queries, filter="price < 50")
+    farvec.write_attributes(path, attributes_of(ids), SCHEMA)
+    with farvec.open(path) as index:
+        for condition, meets in CONDITIONS:
+            wanted = [i for i in range(ROWS) if meets(i)]
+            found = index.search(queries, k=6, filter=condition, select=["price", "tags"], **reach)
+            for q, (query, found_ids) in enumerate(zip(queries, found.ids)):
+                near = sorted(wanted, key=lambda i: ((rows[i] - query)**2).sum())[:6]
+                real = [int(i) for i in found_ids if i != np.iinfo(np.uint32).max]
+                assert real == near, condition
+                own = attributes_of(np.array(real, int))
+                assert found.attributes[q]["price"][:len(real)] == own["price"]
+                assert [sorted(t) for t in found.attributes[q]["tags"][:len(real)]] == [
+                    sorted(t) for t in own["tags"]]
+        exact = index.search(queries[0], k=3, filter="price < 50", exact=True)
+        assert exact.counts.matches == sum(meets(i) for i in range(ROWS)
+                                           for meets in [CONDITIONS[0][1]])
+        with pytest.raises(farvec.InvalidArgument, match="no column 'prise'"):
+            index.search(queries, filter="prise < 3")
+    for wrong, schema, word in [({"price": [1]}, SCHEMA, "price"), ({}, {}, "no columns"),
+                                ({"price": ["x"] * ROWS}, {"price": "i64"}, "price")]:
+        with pytest.raises(farvec.InvalidArgument, match=word):
+            farvec.write_attributes(path, wrong, schema)

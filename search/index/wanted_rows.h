@@ -1,4 +1,4 @@
-// A WantedCache keeps, for the last few conditions, which rows of a segment searches may return.
+// A WantedCache keeps, for the last few conditions, which rows of an index searches may return.
 #pragma once
 
 #include <cstddef>
@@ -13,28 +13,28 @@
 #include "cluster/cluster_matches.h"
 #include "search/index/cluster_index.h"
 
-namespace farvec::collection {
+namespace farvec::search {
 
-/// Says which rows of a segment meet a condition and are not out.
+/// Says which rows of an index meet a condition and are not out.
 struct WantedRows {
   attributes::MatchCache::Rows matches;  ///< rows that meet the condition
   std::shared_ptr<const RowSet> out;     ///< rows that were out
   std::uint64_t count = 0;               ///< rows of `matches` that are not in `out`
-  RowSet others;                         ///< all other rows of the segment
+  RowSet others;                         ///< all other rows of the index
   /// The wanted rows by their clusters; none where it is not known which clusters have them.
   std::optional<cluster::ClusterMatches> by_cluster = {};
 };
 using WantedPointer = std::shared_ptr<const WantedRows>;
 
-/// Belongs to one segment. Threads share it.
+/// Belongs to one index. Threads share it.
 class WantedCache {
  public:
   static constexpr std::size_t kMost = 4;
 
-  /// `rows` is how many the segment has. `clusters` are those of its index; null for a graph.
+  /// `rows` is how many the index has. `clusters` are its own; null for a graph.
   WantedPointer rows_of(const attributes::MatchCache::Rows& matches,
                         const std::shared_ptr<const RowSet>& out, std::uint32_t rows,
-                        const search::ClusterIndex* clusters);
+                        const ClusterIndex* clusters);
   std::size_t dram_bytes() const;
 
  private:
@@ -45,4 +45,4 @@ class WantedCache {
   std::list<WantedPointer> kept_;  ///< the one that was used last comes first
 };
 
-}  // namespace farvec::collection
+}  // namespace farvec::search

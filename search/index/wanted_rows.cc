@@ -1,18 +1,18 @@
-#include "collection/segment/wanted_rows.h"
+#include "search/index/wanted_rows.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "base/types.h"
 
-namespace farvec::collection {
+namespace farvec::search {
 namespace {
 
 constexpr std::uint64_t bit(NodeId row) {
   return std::uint64_t{1} << (row % RowSet::kWordBits);
 }
 
-/// The bits of all rows of a segment.
+/// The bits of all rows of an index.
 std::vector<std::uint64_t> all_rows(std::uint32_t rows) {
   std::vector<std::uint64_t> words((rows + RowSet::kWordBits - 1) / RowSet::kWordBits,
                                    ~std::uint64_t{0});
@@ -53,7 +53,7 @@ WantedPointer WantedCache::kept(const attributes::MatchCache::Rows& matches,
 
 WantedPointer WantedCache::rows_of(const attributes::MatchCache::Rows& matches,
                                    const std::shared_ptr<const RowSet>& out, std::uint32_t rows,
-                                   const search::ClusterIndex* clusters) {
+                                   const ClusterIndex* clusters) {
   if (WantedPointer known = kept(matches, out); known != nullptr) return known;
   Split split{.out = *out, .others = all_rows(rows), .listing = clusters != nullptr};
   matches->iterate(take, &split);
@@ -76,4 +76,4 @@ std::size_t WantedCache::dram_bytes() const {
   return bytes;
 }
 
-}  // namespace farvec::collection
+}  // namespace farvec::search

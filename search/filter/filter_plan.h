@@ -1,0 +1,23 @@
+// These functions decide how an index is searched among rows that meet a condition.
+#pragma once
+
+#include <cstdint>
+
+#include "search/index/search_index.h"
+
+namespace farvec::search {
+
+/// Says whether rows can be read by their numbers. They cannot in packed records, which alone say
+/// which row they have, unless find_rows() has learned it; and in clusters, whose searches are told
+/// which clusters have the rows.
+bool can_scan(const SearchIndex& index);
+
+/// Returns up to how many rows are compared with a query one by one. A search of the graph with
+/// `list` that wants m of n rows reads the records of about list * n / m of them, since it passes
+/// those that it does not want. Comparing m rows reads m records, or estimates from codes in DRAM
+/// what is near, of which a record that is read brings as many as a vertex has neighbours.
+/// Estimates are few enough up to 8,192 rows, however large the index. 0 where rows cannot be read
+/// by their numbers.
+std::uint64_t most_scanned(const SearchIndex& index, std::uint32_t list);
+
+}  // namespace farvec::search

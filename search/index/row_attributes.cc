@@ -1,0 +1,42 @@
+#include "search/index/row_attributes.h"
+
+#include <algorithm>
+#include <span>
+
+namespace farvec::search {
+
+RowAttributes::RowAttributes(const std::filesystem::path& path, const layout::SegmentEntry& segment,
+                             const layout::Schema& schema)
+    : schema_(schema),
+      matches_(std::make_unique<attributes::MatchCache>(
+          std::max<std::size_t>(kMatchBytes, segment.rows))) {
+  if (!segment.attributed) return;
+  file_ = std::make_unique<const layout::SegmentAttributesFile>(path, segment);
+  columns_ = std::make_unique<const attributes::Columns>(schema_, file_->read(schema_).view());
+}
+
+attributes::MatchCache::Rows RowAttributes::matching(const attributes::Condition& condition,
+                                                     const std::string& text, std::uint32_t rows,
+                                                     const attributes::IdLookup& ids) const {
+  return matches_->rows_of(text, [&] {
+    if (columns_ != nullptr) return columns_->matching(condition, ids);
+    return attributes::Columns(rows).matching(condition, ids);
+  });
+}
+
+std::size_t RowAttributes::dram_bytes() const {
+  return (columns_ == nullptr ? 0 : columns_->dram_bytes()) + matches_->dram_bytes() +
+         wanted_->dram_bytes();
+}
+
+std::vector<std::byte> RowAttributes::read(NodeId row) const {
+  if (file_ != nullptr) return file_->read_row(row, schema_);
+  const std::span<const std::byte> nulls = layout::null_tuple();
+  return {nulls.begin(), nulls.end()};
+}
+
+layout::Tuples RowAttributes::read_all() const {
+  return file_ == nullptr ? layout::Tuples() : file_->read(schema_);
+}
+
+}  // namespace farvec::search
