@@ -71,6 +71,8 @@ Args:
     resume: Add to the file of ``json`` what it lacks.
     overwrite: Replace that file.
     tls_ca, tls_certificate, tls_key: Files for memory nodes that want TLS.
+    filter: Condition that results meet, of an index that has attributes; ``groundtruth`` are then the
+        nearest of the rows that meet it (``search(..., exact=True, filter=...)`` finds them).
     progress: Say on stderr how far it is.
 
 Returns:
@@ -229,25 +231,28 @@ constexpr const char* kSweepSignature =
     "passes: int = 5, pass_ms: float = 300.0, line_ns: float | None = None, "
     "json: str | os.PathLike | None = None, html: str | os.PathLike | None = None, "
     "resume: bool = False, overwrite: bool = False, tls_ca: str = '', "
-    "tls_certificate: str = '', tls_key: str = '', progress: bool = False) -> "
+    "tls_certificate: str = '', tls_key: str = '', filter: str = '', progress: bool = False) -> "
     "list[dict[str, typing.Any]]";
 
 /// The arguments are those of kSweepSignature.
-nb::list sweep_index(
-    const std::filesystem::path& index, const FileOrArray& queries, const Truth& groundtruth,
-    std::int64_t k, const Several<std::int64_t>& list, const Several<std::int64_t>& width,
-    const Several<std::int64_t>& probe, const Several<bool>& dedup,
-    std::optional<float> prune_ratio, std::optional<std::int64_t> merge_gap,
-    const SlotNumbers& slots, const Several<std::int64_t>& threads,
-    const Several<std::string>& tier, const Several<std::int64_t>& cache_bytes,
-    const std::optional<Several<NumberOrWord>>& memory_budget,
-    const std::optional<Several<std::string>>& search, const Several<std::string>& pool,
-    const Several<bool>& prefetch, const Several<bool>& page_search,
-    const Several<NumberOrWord>& rerank, const Several<NumberOrWord>& buffer,
-    std::int64_t min_complete, const Range& queries_range, std::int64_t passes, double pass_ms,
-    std::optional<double> line_ns, const std::optional<std::filesystem::path>& json,
-    const std::optional<std::filesystem::path>& html, bool resume, bool overwrite,
-    std::string tls_ca, std::string tls_certificate, std::string tls_key, bool progress) {
+nb::list sweep_index(const std::filesystem::path& index, const FileOrArray& queries,
+                     const Truth& groundtruth, std::int64_t k, const Several<std::int64_t>& list,
+                     const Several<std::int64_t>& width, const Several<std::int64_t>& probe,
+                     const Several<bool>& dedup, std::optional<float> prune_ratio,
+                     std::optional<std::int64_t> merge_gap, const SlotNumbers& slots,
+                     const Several<std::int64_t>& threads, const Several<std::string>& tier,
+                     const Several<std::int64_t>& cache_bytes,
+                     const std::optional<Several<NumberOrWord>>& memory_budget,
+                     const std::optional<Several<std::string>>& search,
+                     const Several<std::string>& pool, const Several<bool>& prefetch,
+                     const Several<bool>& page_search, const Several<NumberOrWord>& rerank,
+                     const Several<NumberOrWord>& buffer, std::int64_t min_complete,
+                     const Range& queries_range, std::int64_t passes, double pass_ms,
+                     std::optional<double> line_ns,
+                     const std::optional<std::filesystem::path>& json,
+                     const std::optional<std::filesystem::path>& html, bool resume, bool overwrite,
+                     std::string tls_ca, std::string tls_certificate, std::string tls_key,
+                     std::string filter, bool progress) {
   SourceRows rows(queries, "queries");
   const bool in_file = std::holds_alternative<std::filesystem::path>(queries);
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
@@ -276,10 +281,12 @@ nb::list sweep_index(
   options.disk.page_search = listed_switches(page_search, "page_search");
   options.disk.rerank = listed(rerank, "rerank");
   options.tls = {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)};
+  options.filter = std::move(filter);
   const measure::SweepFiles files{.json = json ? json->string() : "",
                                   .html = html ? html->string() : "",
                                   .existing = existing_file(resume, overwrite)};
   if (!paged::is_hnsw(options.index)) return run_sweep(std::move(options), files);
+  if (!options.filter.empty()) throw_invalid("filter: an HNSW graph on pages takes none");
   measure::HnswSweep sweep =
       sweep_of_pages(std::move(options), buffer, within(min_complete, "min_complete", 1, kMost));
   if (search) sweep.searches = all_of(*search, "search");
@@ -289,18 +296,18 @@ nb::list sweep_index(
 }  // namespace
 
 void bind_sweep(nb::module_& module) {
-  module.def("sweep", &sweep_index, "index"_a, "queries"_a, "groundtruth"_a, nb::kw_only(),
-             "k"_a = 10, "list"_a = std::vector<std::int64_t>{20, 40, 80, 160}, "width"_a = 1,
-             "probe"_a = std::vector<std::int64_t>{1, 4, 16, 64}, "dedup"_a = true,
-             "prune_ratio"_a = nb::none(), "merge_gap"_a = nb::none(), "slots"_a = "auto",
-             "threads"_a = 1, "tier"_a = "dram", "cache_bytes"_a = 0,
-             "memory_budget"_a = nb::none(), "search"_a = nb::none(), "pool"_a = "record",
-             "prefetch"_a = true, "page_search"_a = true, "rerank"_a = "auto",
-             "buffer"_a = std::vector<std::string>{"10%", "50%"}, "min_complete"_a = 6,
-             "queries_range"_a = nb::none(), "passes"_a = 5, "pass_ms"_a = 300.0,
-             "line_ns"_a = nb::none(), "json"_a = nb::none(), "html"_a = nb::none(),
-             "resume"_a = false, "overwrite"_a = false, "tls_ca"_a = "", "tls_certificate"_a = "",
-             "tls_key"_a = "", "progress"_a = false, nb::sig(kSweepSignature), kSweepDoc);
+  module.def(
+      "sweep", &sweep_index, "index"_a, "queries"_a, "groundtruth"_a, nb::kw_only(), "k"_a = 10,
+      "list"_a = std::vector<std::int64_t>{20, 40, 80, 160}, "width"_a = 1,
+      "probe"_a = std::vector<std::int64_t>{1, 4, 16, 64}, "dedup"_a = true,
+      "prune_ratio"_a = nb::none(), "merge_gap"_a = nb::none(), "slots"_a = "auto", "threads"_a = 1,
+      "tier"_a = "dram", "cache_bytes"_a = 0, "memory_budget"_a = nb::none(),
+      "search"_a = nb::none(), "pool"_a = "record", "prefetch"_a = true, "page_search"_a = true,
+      "rerank"_a = "auto", "buffer"_a = std::vector<std::string>{"10%", "50%"},
+      "min_complete"_a = 6, "queries_range"_a = nb::none(), "passes"_a = 5, "pass_ms"_a = 300.0,
+      "line_ns"_a = nb::none(), "json"_a = nb::none(), "html"_a = nb::none(), "resume"_a = false,
+      "overwrite"_a = false, "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "",
+      "filter"_a = "", "progress"_a = false, nb::sig(kSweepSignature), kSweepDoc);
 }
 
 }  // namespace farvec::python

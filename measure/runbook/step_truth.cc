@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <regex>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -23,7 +22,7 @@ dataset::GroundTruth compute(const TruthInput& input, const LiveSet& live) {
   std::vector<NodeId> rows;
   rows.reserve(ids.size());
   for (const NodeId id : ids) rows.push_back(live.row_of(id));
-  dataset::ViewReader base(input.data, std::move(rows), "the vectors that are there");
+  dataset::ViewReader base(input.data, rows, "the vectors that are there");
   dataset::ViewReader queries(input.queries, "the queries");
   dataset::GroundTruth truth =
       dataset::exact_neighbors(base, queries, search::exact_distance(input.metric, base.info()),

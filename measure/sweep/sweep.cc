@@ -71,7 +71,7 @@ class Sweep {
     queries_.pass_ms = options.pass_ms;
     queries_.interrupted = options.manner.interrupted;
     queries_.filter = options.filter;
-    queries_.condition = search::asked_condition(index_, options.filter, "--filter");
+    queries_.condition = search::asked_condition(index_, options.filter, "filter");
     const tiers::TierContext context{
         .memory = &records_,
         .index = &index_,

@@ -240,3 +240,16 @@ def test_an_index_has_attributes(tmp_path, kind):
                                 ({"price": ["x"] * ROWS}, {"price": "i64"}, "price")]:
         with pytest.raises(farvec.InvalidArgument, match=word):
             farvec.write_attributes(path, wrong, schema)
+
+
+def test_a_sweep_has_a_filter(tmp_path):
+    rows, queries = vectors(ROWS, seed=3), vectors(10, seed=9)
+    farvec.build_graph(rows, tmp_path / "index", metric="l2", degree=12, list=24)
+    farvec.write_attributes(tmp_path / "index", {"price": np.arange(ROWS)}, {"price": "i64"})
+    with farvec.open(tmp_path / "index") as index:
+        exact = index.search(queries, k=5, filter="price < 90", exact=True)
+    common = {"groundtruth": (exact.ids, exact.distances), "k": 5, "passes": 1, "pass_ms": 1}
+    for row in farvec.sweep(tmp_path / "index", queries, list=[20, 90], filter="price < 90", **common):
+        assert (row["filter"], row["matches"], row["recall"]) == ("price < 90", 90, 1)
+    with pytest.raises(farvec.InvalidArgument, match="no column 'prise'"):
+        farvec.sweep(tmp_path / "index", queries, filter="prise = 1", **common)
