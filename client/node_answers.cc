@@ -190,6 +190,7 @@ layout::Schema grown_schema(const std::string& said, const layout::Schema& known
     throw Error("it says a schema that is none: {}", error.what());
   }
   if (schema.begins_with(known)) return schema;
+  if (known.begins_with(schema)) return known;
   throw Error("it says the schema '{}', where '{}' comes first", said, layout::to_string(known));
 }
 

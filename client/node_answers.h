@@ -44,8 +44,9 @@ std::string fault_of(const collection::v1::StatsResponse& state);
 /// Checks rows that were asked for, and their attributes. Rows with attributes may be the first of
 /// those that were asked for.
 std::string fault_of(const collection::v1::GetResponse& rows, const AskedRows& asked);
-/// Returns the columns that a node says, of which `known` are the first. Throws Error that says
-/// what is wrong, for schemas that cannot be parsed too.
+/// Returns the columns that a node says, of which `known` are the first, or `known` where the
+/// answer is from a time before the last of them. Throws Error that says what is wrong, for schemas
+/// that cannot be parsed too.
 layout::Schema grown_schema(const std::string& said, const layout::Schema& known);
 /// Checks rows that were listed.
 std::string fault_of(const collection::v1::ListResponse& rows, const changes::Listing& asked,

@@ -199,16 +199,15 @@ changes::RowShape RemoteCollection::row_shape() const {
   return shape;
 }
 
-/// Returns what the node says that the columns are now. Another client may have added some.
+/// Returns the columns after an answer in which the node says this of them. Another client may have
+/// added some.
 layout::Schema RemoteCollection::learn(const std::string& said) const {
   const std::lock_guard lock(mutex_);
   try {
-    layout::Schema schema = grown_schema(said, *schema_);
-    if (schema.size() > schema_->size()) schema_ = std::make_shared<const layout::Schema>(schema);
-    return schema;
+    schema_ = std::make_shared<const layout::Schema>(grown_schema(said, *schema_));
+    return *schema_;
   } catch (const Error& error) {
-    require_sound(error.what());
-    throw;
+    throw StatusError(StatusCode::internal, "compute node {}: {}", access_.address, error.what());
   }
 }
 

@@ -16,14 +16,12 @@
 namespace farvec::layout {
 namespace {
 
-using Header = IndexSchemaHeader;
-
-std::uint64_t checksum_of(const Header& header) {
-  return XXH3_64bits(&header, offsetof(Header, header_checksum));
+std::uint64_t checksum_of_schema(const IndexSchemaHeader& header) {
+  return XXH3_64bits(&header, offsetof(IndexSchemaHeader, header_checksum));
 }
 
-Header read_header(const InputFile& file) {
-  Header header;
+IndexSchemaHeader read_schema_header(const InputFile& file) {
+  IndexSchemaHeader header;
   if (file.size() < sizeof(header)) {
     throw Error("'{}' is truncated: {} bytes cannot hold a header of {}: write the attributes anew",
                 file.path(), file.size(), sizeof(header));
@@ -34,7 +32,7 @@ Header read_header(const InputFile& file) {
                 header.magic);
   }
   require_collection_version(header.format_version, fmt::format("'{}'", file.path()));
-  if (header.header_checksum != checksum_of(header) ||
+  if (header.header_checksum != checksum_of_schema(header) ||
       file.size() != sizeof(header) + header.bytes) {
     throw Error("'{}' is damaged: write the attributes anew", file.path());
   }
@@ -42,8 +40,8 @@ Header read_header(const InputFile& file) {
 }
 
 /// Throws unless the file of attributes is the one that the schema was written for.
-void require_attributes(const std::filesystem::path& folder, const Header& header,
-                        const Manifest& manifest) {
+void require_file_of_attributes(const std::filesystem::path& folder,
+                                const IndexSchemaHeader& header, const Manifest& manifest) {
   const std::filesystem::path path = folder / kSegmentAttributesFile;
   const SegmentAttributesFile file(path, attributes_entry(manifest));
   if (file.header_checksum() == header.attributes_header) return;
@@ -67,12 +65,13 @@ void write_index_attributes(const std::filesystem::path& folder, const Manifest&
   const SegmentEntry entry = attributes_entry(manifest);
   write_segment_attributes(attributes, entry, tuples);
   const std::string text = to_string(schema);
-  Header header{.bytes = static_cast<std::uint32_t>(text.size()),
-                .rows = manifest.count,
-                .dataset_checksum = manifest.dataset.xxh3,
-                .attributes_header = SegmentAttributesFile(attributes, entry).header_checksum(),
-                .text_checksum = XXH3_64bits(text.data(), text.size())};
-  header.header_checksum = checksum_of(header);
+  IndexSchemaHeader header{
+      .bytes = static_cast<std::uint32_t>(text.size()),
+      .rows = manifest.count,
+      .dataset_checksum = manifest.dataset.xxh3,
+      .attributes_header = SegmentAttributesFile(attributes, entry).header_checksum(),
+      .text_checksum = XXH3_64bits(text.data(), text.size())};
+  header.header_checksum = checksum_of_schema(header);
   OutputFile file((folder / kIndexSchemaFile).string(), sizeof(header) + text.size());
   file.append(&header, sizeof(header));
   file.append(text.data(), text.size());
@@ -84,7 +83,7 @@ std::optional<Schema> read_index_schema(const std::filesystem::path& folder,
   const std::filesystem::path path = folder / kIndexSchemaFile;
   if (!std::filesystem::exists(path)) return std::nullopt;
   const InputFile file(path.string());
-  const Header header = read_header(file);
+  const IndexSchemaHeader header = read_schema_header(file);
   if (header.rows != manifest.count || header.dataset_checksum != manifest.dataset.xxh3) {
     throw Error("'{}' is of an index of other vectors: write the attributes anew", path.string());
   }
@@ -93,7 +92,7 @@ std::optional<Schema> read_index_schema(const std::filesystem::path& folder,
   if (XXH3_64bits(text.data(), text.size()) != header.text_checksum) {
     throw Error("'{}' is damaged: write the attributes anew", path.string());
   }
-  require_attributes(folder, header, manifest);
+  require_file_of_attributes(folder, header, manifest);
   Schema schema;
   try {
     schema = parse_schema(text);
