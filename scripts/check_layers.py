@@ -66,6 +66,7 @@ GENERATED = re.compile(r"^rpc/.*\.pb\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CONSTANT = re.compile(r"^(?:inline |static )?(?:constexpr|const) [^(=]*?\b(k[A-Z]\w*)(?:\[|\{| = )")
 TYPE = re.compile(r"^(?:class|struct|enum class) (\w+)\b[^;]*$")
+FUNCTION = re.compile(r"^\w[\w:<>,&* ]*[ &*](\w+\([^;]*\)) \{$")
 
 
 def room_of(path):
@@ -199,9 +200,10 @@ def check_unit_tests(root):
 
 
 def names_of(path):
-    """(line, name) of every constant and type that a source file defines at its left margin."""
+    """(line, name) of every constant, type and function that a source file defines at its left margin;
+    a function that takes one line is named with its parameters."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        match = CONSTANT.match(line) or TYPE.match(line)
+        match = CONSTANT.match(line) or TYPE.match(line) or FUNCTION.match(line)
         if match:
             yield number, match.group(1)
 

@@ -132,6 +132,14 @@ class CheckLayers(FolderCase):
         self.assert_refused("disk/reads.cc:2: disk/queue.cc has a kLook too")
         self.assert_refused("disk/reads.cc:3: disk/load.cc has a Waits too")
 
+    def test_refuses_a_function_that_two_files_of_a_folder_have(self):
+        self.write("disk/queue.cc", "int sum_of(int a) {\n  if (a > 2) {\n  }\n}\n")
+        self.write("disk/load.cc", "int sum_of(long a) {\n  if (a > 2) {\n  }\n}\nint Load::go(int a) {\n}\n")
+        self.write("disk/other/load.cc", "int sum_of(int a) {\n}\nint Other::go(int a) {\n}\n")
+        self.assertEqual(self.run_script().stderr, "")
+        self.write("disk/reads.cc", "const int* sum_of(int a) {\n}\n")
+        self.assert_refused("disk/reads.cc:1: disk/queue.cc has a sum_of(int a) too")
+
     def test_says_when_the_folder_is_not_the_project(self):
         self.assertEqual(self.run_script("/usr").returncode, 2)
 
