@@ -155,12 +155,11 @@ grpc::Status no_index(const Supervisor& supervisor) {
 }
 
 grpc::Status too_late(Ticks expected, Ticks left) {
-  return rpc::to_grpc(
-      StatusCode::resource_exhausted,
-      fmt::format(
-          "too late: the answer is expected in {:.1f} ms, and the deadline is in {:.1f} ms; "
-          "ask again when the queue is shorter, or allow more time",
-          ticks_to_us(expected) / 1e3, ticks_to_us(left) / 1e3));
+  return rpc::to_grpc(StatusCode::resource_exhausted,
+                      fmt::format("too late: the answer is expected in {:.1f} ms, after four "
+                                  "fifths of the {:.1f} ms to the deadline; ask again when the "
+                                  "queue is shorter, or allow more time",
+                                  ticks_to_us(expected) / 1e3, ticks_to_us(left) / 1e3));
 }
 
 }  // namespace
