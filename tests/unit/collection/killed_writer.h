@@ -80,7 +80,7 @@ class Script {
   /// Adds the next of these columns, now and then.
   static void grow(std::uint64_t version, const layout::Schema& columns, Collection& collection) {
     const std::size_t there = collection.row_shape().schema.size();
-    if (there >= columns.size() || Random(version + 3).below(20) != 0) return;
+    if (there >= columns.size() || Random(version + 3).below(4) != 0) return;
     collection.add_columns(layout::Schema({columns[there]}));
   }
 
