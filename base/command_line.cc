@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 
 #include "base/options_file.h"
@@ -115,6 +116,14 @@ constexpr bool kIsUnsigned =
     IsAnyOf<T, std::uint16_t, std::uint32_t, std::uint64_t, std::optional<std::uint32_t>,
             std::optional<std::uint64_t>, std::vector<std::uint32_t>>;
 
+template <typename T>
+constexpr bool kIsReal = IsAnyOf<T, float, double, std::vector<float>, std::vector<double>>;
+
+/// NaN is in every range of CLI11, because it is below no number and above none.
+std::string refuse_nan(const std::string& word) {
+  return std::isnan(std::strtod(word.c_str(), nullptr)) ? "Value " + word + " is no number" : "";
+}
+
 /// CLI11 would read -1 as the largest number, and a number of more than 64 bits as well. It refuses
 /// by itself what is no number at all.
 std::string refuse_other_numbers(const std::string& word) {
@@ -132,13 +141,16 @@ template <OptionValue T>
 Option Command::add_option(const std::string& names, T& value, const std::string& help) {
   CLI::Option* const option = app_->add_option(names, value, help);
   if constexpr (kIsUnsigned<T>) option->check(refuse_other_numbers);
+  if constexpr (kIsReal<T>) option->check(refuse_nan);
   return Option(option);
 }
 
 template <IsAnyOf<int, double> T>
 Option Command::add_option(const std::string& names, const std::function<void(const T&)>& take,
                            const std::string& help) {
-  return Option(app_->add_option_function<T>(names, take, help));
+  CLI::Option* const option = app_->add_option_function<T>(names, take, help);
+  if constexpr (kIsReal<T>) option->check(refuse_nan);
+  return Option(option);
 }
 
 // One instantiation for each type of OptionValue, and for those that a function may take.

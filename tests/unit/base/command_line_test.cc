@@ -157,6 +157,18 @@ TEST(CommandLine, RangesHaveBothEnds) {
   EXPECT_FALSE(takes<double>("0", positive) || takes<double>("-1", positive));
 }
 
+TEST(CommandLine, NanIsNoNumber) {
+  const auto anything = [](Option) {};
+  const auto real = [](Option option) { option.range(-1e30, 1e30); };
+  for (const char* const word : {"nan", "NaN", "-nan", "nan(1)"}) {
+    EXPECT_FALSE(takes<double>(word, anything)) << word;
+    EXPECT_FALSE(takes<float>(word, real)) << word;
+    EXPECT_FALSE(takes<std::vector<float>>(word, anything)) << word;
+  }
+  EXPECT_TRUE(takes<double>("inf", anything));
+  EXPECT_TRUE(takes<std::string>("nan", anything));
+}
+
 TEST(CommandLine, TakesOneOfSomeWords) {
   const auto colors = [](Option option) { option.one_of({"red", "blue"}); };
   EXPECT_TRUE(takes<std::string>("red", colors));
