@@ -42,7 +42,7 @@ Column column_of(nb::handle name, nb::handle type) {
     // The type is parsed under a name that is one, so that a name cannot stand for more columns.
     const Schema one = layout::parse_schema("c: " + *text);
     if (one.size() != 1) throw Error("{} is more than one type", indexing::shown_text(*text));
-    return Column{*word, one[0].type, one[0].nullable};
+    return Column{*word, one[0].type, one[0].nullable, one[0].tenant};
   });
 }
 

@@ -64,6 +64,25 @@ void require_name(const std::string& name) {
   }
 }
 
+/// Takes a word from the end of a text, if it has it and something before it.
+bool take_last(std::string_view& text, std::string_view word) {
+  if (text.size() <= word.size() || !text.ends_with(word)) return false;
+  text = trimmed(text.substr(0, text.size() - word.size()));
+  return true;
+}
+
+bool may_be_tenant(ColumnType type) {
+  return type == ColumnType::u64 || type == ColumnType::i64 || type == ColumnType::string;
+}
+
+void require_tenant_fits(const Column& column) {
+  if (!may_be_tenant(column.type)) {
+    throw Error("the tenant's column '{}' is a {}: it is u64, i64 or string", column.name,
+                to_string(column.type));
+  }
+  if (column.nullable) throw Error("the tenant's column '{}' may be null", column.name);
+}
+
 Column parse_column(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
@@ -72,11 +91,8 @@ Column parse_column(std::string_view text) {
   Column column;
   column.name = trimmed(text.substr(0, colon));
   std::string_view type = trimmed(text.substr(colon + 1));
-  constexpr std::string_view kNotNull = "not null";
-  if (type.size() > kNotNull.size() && type.ends_with(kNotNull)) {
-    column.nullable = false;
-    type = trimmed(type.substr(0, type.size() - kNotNull.size()));
-  }
+  column.tenant = take_last(type, "tenant");
+  column.nullable = !take_last(type, "not null") && !column.tenant;
   column.type = parse_column_type(type);
   return column;
 }
@@ -108,6 +124,12 @@ Schema::Schema(std::vector<Column> columns) : columns_(std::move(columns)) {
     if (*find(columns_[i].name) != i) {
       throw Error("the schema has two columns of the name '{}'", columns_[i].name);
     }
+    if (!columns_[i].tenant) continue;
+    require_tenant_fits(columns_[i]);
+    if (*tenant() != i) {
+      throw Error("the schema has two columns of tenants, '{}' and '{}'", columns_[*tenant()].name,
+                  columns_[i].name);
+    }
   }
 }
 
@@ -130,6 +152,13 @@ bool Schema::begins_with(const Schema& older) const {
 std::optional<std::size_t> Schema::find(std::string_view name) const {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> Schema::tenant() const {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].tenant) return i;
   }
   return std::nullopt;
 }
@@ -167,7 +196,9 @@ std::string to_string(const Schema& schema) {
   std::string text;
   for (const Column& column : schema.columns()) {
     text += fmt::format("{}{}: {}{}", text.empty() ? "" : ", ", column.name, to_string(column.type),
-                        column.nullable ? "" : " not null");
+                        column.tenant     ? " tenant"
+                        : column.nullable ? ""
+                                          : " not null");
   }
   return text;
 }
@@ -177,6 +208,7 @@ nlohmann::ordered_json schema_to_json(const Schema& schema) {
   for (const Column& column : schema.columns()) {
     array.push_back(
         {{"name", column.name}, {"type", to_string(column.type)}, {"nullable", column.nullable}});
+    if (column.tenant) array.back()["tenant"] = true;
   }
   return array;
 }
@@ -190,7 +222,8 @@ Schema schema_from_json(const JsonFields& fields, const char* name) {
   for (std::size_t i = 0; i < count; ++i) {
     const JsonFields column = fields.element(name, i);
     columns.push_back({column.text("name", Schema::kMostNameBytes),
-                       column.word("type", parse_column_type), column.boolean("nullable")});
+                       column.word("type", parse_column_type), column.boolean("nullable"),
+                       column.has("tenant") && column.boolean("tenant")});
   }
   try {
     return Schema(std::move(columns));

@@ -39,6 +39,7 @@ struct Column {
   std::string name;
   ColumnType type = ColumnType::i64;
   bool nullable = true;
+  bool tenant = false;  ///< searches name its value (attributes/tenant.h); then it is not nullable
 
   bool operator==(const Column&) const = default;
 };
@@ -52,7 +53,8 @@ class Schema {
   /// Makes a schema without columns.
   Schema() = default;
   /// Throws Error naming the column: a name that is empty, too long, taken, a word of conditions,
-  /// or no letter or `_` followed by letters, digits and `_`; or more columns than kMostColumns.
+  /// or no letter or `_` followed by letters, digits and `_`; more columns than kMostColumns; a
+  /// tenant's column that may be null or is neither u64, i64 nor string, or two of them.
   explicit Schema(std::vector<Column> columns);
 
   bool empty() const { return columns_.empty(); }
@@ -61,6 +63,8 @@ class Schema {
   const std::vector<Column>& columns() const { return columns_; }
   /// Returns the number of a column; nothing where there is none of that name.
   std::optional<std::size_t> find(std::string_view name) const;
+  /// Returns the number of the tenant's column; nothing where there is none.
+  std::optional<std::size_t> tenant() const;
   /// Throws Error that names the columns there are.
   std::size_t require(std::string_view name) const;
   /// Does the same for each of several names, none of which may come twice.
@@ -78,8 +82,8 @@ class Schema {
   std::vector<Column> columns_;
 };
 
-/// Parses "price: i64, section: string not null, tags: set". Throws Error that says what is wrong
-/// and where.
+/// Parses "price: i64, section: string not null, tags: set, owner: u64 tenant". Throws Error that
+/// says what is wrong and where.
 Schema parse_schema(std::string_view text);
 /// Writes what parse_schema() reads.
 std::string to_string(const Schema& schema);

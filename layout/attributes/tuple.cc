@@ -331,6 +331,7 @@ Schema select_columns(const Schema& schema, std::span<const std::size_t> columns
   for (const std::size_t column : columns) {
     selected.push_back(schema[column]);
     selected.back().nullable = true;  // a result that is missing has nulls
+    selected.back().tenant = false;
   }
   return Schema(std::move(selected));
 }

@@ -244,7 +244,7 @@ PlainCondition RandomConditions::test() {
     const bool value = below(2) == 0;
     return {value ? "true" : "false", [=](const PlainRow&) { return plain(value); }};
   }
-  const auto& [name, type, nullable] = schema_[column];
+  const auto& [name, type, nullable, tenant] = schema_[column];
   if (type == ColumnType::bytes || below(8) == 0) {
     const bool no = below(2) == 0;
     return {name + (no ? " is not null" : " is null"), [=](const PlainRow& row) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "layout/attributes/tuple.h"
 
 namespace farvec::layout {
 namespace {
@@ -57,8 +58,28 @@ TEST(Schema, NamesTheColumnsThereAre) {
               ThrowsMessage<Error>(HasSubstr("the rows have no attributes")));
 }
 
+TEST(Schema, HasOneColumnOfTenantsAtMost) {
+  const Schema schema = parse_schema("price: i64, owner:  u64   tenant");
+  EXPECT_EQ(schema.tenant(), 1u);
+  EXPECT_FALSE(schema[1].nullable);
+  EXPECT_EQ(to_string(schema), "price: i64, owner: u64 tenant");
+  EXPECT_EQ(parse_schema("owner: u64 not null tenant, price: i64")[0], schema[1]);
+  EXPECT_EQ(parse_schema("price: i64, tenant: string").tenant(), std::nullopt);
+  EXPECT_EQ(parse_schema("tenant: string tenant").tenant(), 0u);
+  const std::vector<std::size_t> both{0, 1};
+  EXPECT_EQ(select_columns(schema, both).tenant(), std::nullopt);
+  const auto says = [](const char* text, const char* what) {
+    EXPECT_THAT([&] { (void)parse_schema(text); }, ThrowsMessage<Error>(HasSubstr(what))) << text;
+  };
+  says("a: u64 tenant, b: i64 tenant", "two columns of tenants, 'a' and 'b'");
+  says("a: set tenant", "the tenant's column 'a' is a set");
+  says("a: f64 tenant", "it is u64, i64 or string");
+  says("a: tenant", "'tenant' is no type");
+  EXPECT_THAT([&] { (void)Schema().with(schema); }, ThrowsMessage<Error>(HasSubstr("'owner'")));
+}
+
 TEST(Schema, GoesThroughJson) {
-  const Schema schema = parse_schema("price: i64, section: string not null");
+  const Schema schema = parse_schema("price: i64, section: string not null, owner: u64 tenant");
   const nlohmann::json json = {{"schema", schema_to_json(schema)}};
   EXPECT_EQ(schema_from_json(JsonFields(json, "file"), "schema"), schema);
   const auto says = [](const char* text, const char* what) {
@@ -70,6 +91,8 @@ TEST(Schema, GoesThroughJson) {
   says(R"({"schema":[{"name":"a","type":"i63","nullable":true}]})", "'i63' is no type");
   says(R"({"schema":[{"name":"a","type":"i64"}]})", "nullable");
   says(R"({"schema":[{"name":"or","type":"i64","nullable":true}]})", "cannot be");
+  says(R"({"schema":[{"name":"a","type":"i64","nullable":true,"tenant":true}]})", "may be null");
+  says(R"({"schema":[{"name":"a","type":"i64","nullable":false,"tenant":1}]})", "tenant");
 }
 
 }  // namespace
