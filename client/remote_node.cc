@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "base/status_error.h"
 #include "client/node_answers.h"
@@ -76,6 +77,9 @@ v1::SearchRequest request_template(const search::AskedSearch& parameters, Elemen
   }
   if (parameters.partial) request.set_partial(true);
   request.set_exact(parameters.exact);
+  // Even what is nearer than anything is a bound.
+  const bool has_bound = parameters.within < std::numeric_limits<float>::infinity();
+  if (has_bound) request.set_within(parameters.within);
   request.set_filter(parameters.filter);
   request.mutable_select()->Assign(parameters.select.begin(), parameters.select.end());
   return request;

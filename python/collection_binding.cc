@@ -14,12 +14,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/status_error.h"
 #include "changes/batches.h"
 #include "collection/write/facts.h"
 #include "graph/beam_scratch.h"
 #include "python/attributes.h"
 #include "python/bindings.h"
 #include "python/budget.h"
+#include "python/by_distance.h"
 #include "python/errors.h"
 #include "python/jobs.h"
 #include "python/json_object.h"
@@ -165,6 +167,31 @@ Receipt erase(const CollectionHandle& handle, const std::optional<AnyArray>& ids
   return receipt;
 }
 
+Result search_near(const CollectionHandle& handle, const AnyArray& array,
+                   const SearchArguments& arguments) {
+  const auto open = handle.get();
+  const auto shape = open->changes().row_shape();
+  if (shape.stored_type != open->type()) {
+    throw_invalid("vectors of {} are stored at length one as {}: search with the vector itself",
+                  numpy_name(open->type()), numpy_name(shape.stored_type));
+  }
+  const Ids ids(array, "ids");
+  const double seconds = checked_deadline(arguments.deadline);
+  changes::FoundRows rows;
+  run_job([&](const Interruption& interrupted) {
+    rows = changes::get_all(open->changes(), ids.all(),
+                            {.patience = patience_of(seconds, interrupted)});
+  });
+  const auto missing = std::find(rows.found.begin(), rows.found.end(), false);
+  if (missing != rows.found.end()) {
+    throw StatusError(StatusCode::not_found, "ids: {} is not there",
+                      ids.values[static_cast<std::size_t>(missing - rows.found.begin())]);
+  }
+  const VectorView vectors =
+      packed_view(rows.rows.data(), ids.values.size(), open->dimension(), shape.stored_type);
+  return run_search_near(*open, vectors, ids.all(), ids.shape.empty(), arguments);
+}
+
 void bind_receipt(nb::module_& module) {
   nb::class_<Receipt>(module, "Receipt", "What a change did.")
       .def_ro("version", &Receipt::version, "The number of the last change, from 1 on.")
@@ -279,7 +306,7 @@ void bind_reads(nb::class_<CollectionHandle>& type) {
           [](const CollectionHandle& handle, const AnyArray& queries, std::optional<std::int64_t> k,
              std::optional<std::int64_t> list, std::int64_t width,
              std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool exact,
-             const std::optional<std::string>& filter,
+             std::optional<float> bound, const std::optional<std::string>& filter,
              const std::optional<std::vector<std::string>>& select, double deadline) {
             return run_search(*handle.get(), queries,
                               {.k = k,
@@ -288,19 +315,49 @@ void bind_reads(nb::class_<CollectionHandle>& type) {
                                .probe = probe,
                                .prune_ratio = prune_ratio,
                                .exact = exact,
+                               .within = bound,
                                .deadline = deadline,
                                .filter = filter.value_or(""),
                                .select = select.value_or(std::vector<std::string>())});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
           "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "exact"_a = false,
-          "filter"_a = nb::none(), "select"_a = nb::none(), "deadline"_a = 10.0,
+          "within"_a = nb::none(), "filter"_a = nb::none(), "select"_a = nb::none(),
+          "deadline"_a = 10.0,
           "Find the nearest live vectors; as Index.search(), with ids of the user's (uint64, the "
           "largest number for none), and k may be more than there are vectors. ``filter`` is a "
           "condition on attributes and ids that all results meet: ``\"price < 20 and tags contains "
           "any ('new')\"``. With ``select``, a list of names of columns, the result has "
           "``attributes``: a dict with a list of k values for each column, None where a neighbour "
-          "is missing; of several queries a list of such dicts.")
+          "is missing; of several queries a list of such dicts. With ``within`` results are no "
+          "farther than this distance, and ``k`` is the most that there are (None: 1000).")
+      .def(
+          "search_near",
+          [](const CollectionHandle& handle, const AnyArray& ids, std::optional<std::int64_t> k,
+             std::optional<std::int64_t> list, std::int64_t width,
+             std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool exact,
+             std::optional<float> bound, const std::optional<std::string>& filter,
+             const std::optional<std::vector<std::string>>& select, double deadline) {
+            return search_near(handle, ids,
+                               {.k = k,
+                                .list = list,
+                                .width = width,
+                                .probe = probe,
+                                .prune_ratio = prune_ratio,
+                                .exact = exact,
+                                .within = bound,
+                                .deadline = deadline,
+                                .filter = filter.value_or(""),
+                                .select = select.value_or(std::vector<std::string>())});
+          },
+          "ids"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
+          "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "exact"_a = false,
+          "within"_a = nb::none(), "filter"_a = nb::none(), "select"_a = nb::none(),
+          "deadline"_a = 10.0,
+          "Find the nearest live vectors of rows, by their ids: search() with their vectors, "
+          "without each row itself. ``k`` is less than the most that search() takes. One id has a "
+          "result of one query. The rows are read first, so that "
+          "another thread may change one before the search. An id that is not there is refused.")
       .def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
@@ -338,6 +395,7 @@ void bind_collection(nb::module_& module) {
   bind_changes(type);
   bind_collection_rows(type);
   bind_reads(type);
+  bind_by_distance(type);
 }
 
 }  // namespace farvec::python

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "python/bindings.h"
+#include "python/by_distance.h"
 #include "python/errors.h"
 #include "python/index_builds.h"
 #include "python/jobs.h"
@@ -210,20 +211,28 @@ Raises:
            "many. The deadline is of each step.");
 }
 
+std::int64_t usual_list(std::optional<std::int64_t> k, std::optional<std::int64_t> list,
+                        bool has_bound) {
+  if (list) return *list;
+  const std::int64_t usual = has_bound ? std::int64_t{search::kUsualWithin} : 0;
+  return std::max(kUsualEf, k.value_or(usual));
+}
+
 void bind_reads(nb::class_<HnswHandle>& type) {
   type.def(
           "search",
           [](const HnswHandle& handle, const AnyArray& queries, std::optional<std::int64_t> k,
-             std::optional<std::int64_t> list, double deadline) {
+             std::optional<std::int64_t> list, std::optional<float> bound, double deadline) {
             return run_search(*handle.get(), queries,
                               {.k = k,
-                               .list = list ? *list : std::max(kUsualEf, k.value_or(0)),
+                               .list = usual_list(k, list, bound.has_value()),
                                .probe = {},
                                .prune_ratio = {},
+                               .within = bound,
                                .deadline = deadline});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(),
-          "deadline"_a = 10.0,
+          "within"_a = nb::none(), "deadline"_a = 10.0,
           "Find the nearest vectors of one query or of many; as Index.search(). ``list`` is ef: "
           "candidates kept, at least k; None: 40, or k when that is more. In ``Result.counts`` "
           "reads are of pages, cache_hits pages "
@@ -304,6 +313,7 @@ void bind_hnsw(nb::module_& module) {
   bind_opening(type);
   bind_changes(type);
   bind_reads(type);
+  bind_by_distance(type);
 }
 
 }  // namespace farvec::python

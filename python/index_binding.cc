@@ -17,6 +17,7 @@
 #include "python/attributes.h"
 #include "python/bindings.h"
 #include "python/budget.h"
+#include "python/by_distance.h"
 #include "python/errors.h"
 #include "python/json_object.h"
 #include "python/node_address.h"
@@ -53,9 +54,12 @@ Args:
     partial: Over several memory nodes: go on without records of which no copy is left; see
         ``Result.coverage``.
     exact: Compare each query with all vectors, whatever the other numbers say. It reads all of them.
-    filter: Collections only, over gRPC: a condition that all results meet, as
-        :meth:`Collection.search` has it.
-    select: Collections only, over gRPC: columns whose values come with the results.
+    within: Results are no farther than this distance, and ``k`` is the most that there are, 1,000
+        where it is None. Their number decides how much work it is. The arrays have as many columns
+        as the query with the most results needs.
+    filter: A condition that all results meet, as :meth:`Collection.search` has it, of an index with
+        attributes.
+    select: Columns whose values come with the results.
     deadline: Seconds that each query may take, and a wait for other calls.
 
 Returns:
@@ -264,14 +268,15 @@ void bind_result(nb::module_& module) {
 }
 
 void bind_class(nb::module_& module) {
-  nb::class_<IndexHandle>(module, "Index",
-                          "An index that is open; any thread may call it. See :func:`open`.")
-      .def(
+  nb::class_<IndexHandle> type(module, "Index",
+                               "An index that is open; any thread may call it. See :func:`open`.");
+  bind_by_distance(type);
+  type.def(
           "search",
           [](const IndexHandle& index, const AnyArray& queries, std::optional<std::int64_t> k,
              std::optional<std::int64_t> list, std::int64_t width,
              std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool partial,
-             bool exact, const std::optional<std::string>& filter,
+             bool exact, std::optional<float> bound, const std::optional<std::string>& filter,
              const std::optional<std::vector<std::string>>& select, double deadline) {
             return run_search(*index.get(), queries,
                               {.k = k,
@@ -281,14 +286,15 @@ void bind_class(nb::module_& module) {
                                .prune_ratio = prune_ratio,
                                .partial = partial,
                                .exact = exact,
+                               .within = bound,
                                .deadline = deadline,
                                .filter = filter.value_or(""),
                                .select = select.value_or(std::vector<std::string>())});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
           "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "partial"_a = false,
-          "exact"_a = false, "filter"_a = nb::none(), "select"_a = nb::none(), "deadline"_a = 10.0,
-          kSearchDoc)
+          "exact"_a = false, "within"_a = nb::none(), "filter"_a = nb::none(),
+          "select"_a = nb::none(), "deadline"_a = 10.0, kSearchDoc)
       .def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {

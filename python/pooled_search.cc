@@ -47,6 +47,7 @@ Answer pooled_search(CorePool& pool, std::uint32_t threads, const VectorView& qu
                                       .deadline_ms = seconds * 1e3,
                                       .partial = call.call.asked.partial,
                                       .exact = call.call.asked.exact,
+                                      .within = call.call.asked.within,
                                       .condition = call.condition,
                                       .stop = call.call.interrupted,
                                       .user_ids = call.user_ids ? &answer.user_ids : nullptr,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "python/attributes.h"
@@ -16,19 +17,13 @@ namespace nb = nanobind;
 
 /// More queries than this may take so long that a user wants to end them.
 constexpr std::size_t kQuickQueries = 256;
-constexpr std::uint32_t kUsualK = 10;
 constexpr std::uint32_t kUsualList = 64;
 constexpr std::uint32_t kUsualProbe = 16;
 constexpr double kLongestSeconds = 86'400;
 
-std::uint32_t usual_k(const search::SearchBounds& most) {
-  const std::uint64_t k = std::min<std::uint64_t>({kUsualK, most.vectors, most.k, most.list});
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(k, 1));
-}
-
 search::AskedSearch asked_search(const SearchArguments& given, const search::SearchBounds& most) {
   search::AskedSearch asked;
-  asked.k = given.k ? to_count(*given.k, "k") : usual_k(most);
+  asked.k = given.k ? to_count(*given.k, "k") : search::usual_k(given.within.has_value(), most);
   asked.list = given.list ? to_count(*given.list, "list")
                           : std::max(std::min(kUsualList, most.list), asked.k);
   asked.width = to_count(given.width, "width");
@@ -37,6 +32,10 @@ search::AskedSearch asked_search(const SearchArguments& given, const search::Sea
   if (given.prune_ratio) asked.probing.prune_ratio = *given.prune_ratio;
   asked.partial = given.partial;
   asked.exact = given.exact;
+  if (given.within) {
+    if (std::isnan(*given.within)) throw_invalid("within: it is NaN, which is no distance");
+    asked.within = *given.within;
+  }
   asked.filter = given.filter;
   asked.select = given.select;
   return asked;
@@ -66,6 +65,48 @@ nb::object to_attributes(const Answer& answer, bool as_one) {
   return each;
 }
 
+/// Moves the neighbours of each query that `keeps(query, place)` to the front, and leaves `k` of
+/// them: missing ones where there are fewer.
+template <typename Keeps>
+void select_neighbors(Answer& answer, std::uint32_t k, const Keeps& keeps) {
+  const dataset::GroundTruth& all = answer.neighbors;
+  Answer kept;
+  for (std::size_t q = 0; q < all.queries; ++q) {
+    std::uint32_t count = 0;
+    for (std::size_t i = q * all.k; i < (q + 1) * all.k && count < k; ++i) {
+      if (!keeps(q, i)) continue;
+      ++count;
+      kept.neighbors.distances.push_back(all.distances[i]);
+      if (answer.has_user_ids) kept.user_ids.push_back(answer.user_ids[i]);
+      if (!answer.has_user_ids) kept.neighbors.ids.push_back(all.ids[i]);
+      if (!answer.schema.empty()) kept.attributes.append(answer.attributes.view().row(i));
+    }
+    for (; count < k; ++count) {
+      kept.neighbors.distances.push_back(std::numeric_limits<float>::infinity());
+      if (answer.has_user_ids) kept.user_ids.push_back(search::kNoUserId);
+      if (!answer.has_user_ids) kept.neighbors.ids.push_back(kInvalidNode);
+      if (!answer.schema.empty()) kept.attributes.append(layout::null_tuple());
+    }
+  }
+  answer.user_ids = std::move(kept.user_ids);
+  answer.attributes = std::move(kept.attributes);
+  answer.neighbors.ids = std::move(kept.neighbors.ids);
+  answer.neighbors.distances = std::move(kept.neighbors.distances);
+  answer.neighbors.k = k;
+}
+
+/// Leaves as many neighbours as the query with the most of them has.
+void drop_missing(Answer& answer) {
+  const dataset::GroundTruth& all = answer.neighbors;
+  std::uint32_t most = 0;
+  for (std::size_t q = 0; q < all.queries; ++q) {
+    const auto row = all.distances.begin() + static_cast<std::ptrdiff_t>(q * all.k);
+    const auto found = std::count_if(row, row + all.k, [](float d) { return std::isfinite(d); });
+    most = std::max(most, static_cast<std::uint32_t>(found));
+  }
+  select_neighbors(answer, most, [](std::size_t, std::size_t) { return true; });
+}
+
 Result to_result(Answer answer, bool as_one) {
   dataset::GroundTruth& found = answer.neighbors;
   Result result;
@@ -89,30 +130,59 @@ double checked_deadline(double seconds) {
   return seconds;
 }
 
+namespace {
+
+void refuse_filters(const Searcher& searcher, const SearchArguments& arguments) {
+  const char* const name = !arguments.filter.empty()   ? "filter"
+                           : !arguments.select.empty() ? "select"
+                                                       : nullptr;
+  if (name == nullptr || searcher.takes_filters()) return;
+  throw_invalid("{}: the rows have no attributes: farvec.write_attributes() gives an index some",
+                name);
+}
+
+/// Gives up the interpreter and searches.
+Answer search_freely(Searcher& searcher, const VectorView& queries, Call& call) {
+  if (queries.count <= kQuickQueries) {
+    const OthersMayRun others_may_run;
+    return searcher.search(queries, call);
+  }
+  Answer answer;
+  run_job([&](const Interruption& interrupted) {
+    call.interrupted = interrupted;
+    answer = searcher.search(queries, call);
+  });
+  return answer;
+}
+
+}  // namespace
+
 Result run_search(Searcher& searcher, const AnyArray& array, const SearchArguments& arguments) {
   Call call{.asked = asked_search(arguments, searcher.bounds()),
             .deadline_seconds = checked_deadline(arguments.deadline)};
-  if (!searcher.takes_filters()) {
-    const char* const name = !arguments.filter.empty()   ? "filter"
-                             : !arguments.select.empty() ? "select"
-                                                         : nullptr;
-    if (name != nullptr)
-      throw_invalid(
-          "{}: the rows have no attributes: farvec.write_attributes() gives an index some", name);
-  }
+  refuse_filters(searcher, arguments);
   const Rows queries(array, "queries", {.type = searcher.type(), .round_doubles = false});
   check_queries(searcher, queries);
-  Answer answer;
-  if (queries.view().count > kQuickQueries) {
-    run_job([&](const Interruption& interrupted) {
-      call.interrupted = interrupted;
-      answer = searcher.search(queries.view(), call);
-    });
-  } else {
-    const OthersMayRun others_may_run;
-    answer = searcher.search(queries.view(), call);
-  }
+  Answer answer = search_freely(searcher, queries.view(), call);
+  if (arguments.within) drop_missing(answer);
   return to_result(std::move(answer), queries.is_one());
+}
+
+Result run_search_near(Searcher& searcher, const VectorView& vectors,
+                       std::span<const std::uint64_t> ids, bool as_one,
+                       const SearchArguments& arguments) {
+  Call call{.asked = asked_search(arguments, searcher.bounds()),
+            .deadline_seconds = checked_deadline(arguments.deadline)};
+  refuse_filters(searcher, arguments);
+  const std::uint32_t k = call.asked.k++;
+  call.asked.list = std::max(call.asked.list, call.asked.k);
+  Answer answer = search_freely(searcher, vectors, call);
+  FARVEC_CHECK(answer.has_user_ids, "ids that are no users'");
+  select_neighbors(answer, k, [&](std::size_t query, std::size_t place) {
+    return answer.user_ids[place] != ids[query];
+  });
+  if (arguments.within) drop_missing(answer);
+  return to_result(std::move(answer), as_one);
 }
 
 }  // namespace farvec::python

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct SearchArguments {
   std::optional<float> prune_ratio;
   bool partial = false;
   bool exact = false;
+  std::optional<float> within = {};  ///< results are no farther, and as many columns as they need
   double deadline = 10;
   std::string filter = {};
   std::vector<std::string> select = {};
@@ -45,5 +47,11 @@ struct Result {
 /// Checks shapes, types and values, gives up the interpreter and searches; signals can interrupt a
 /// search of many queries. Throws StatusError.
 Result run_search(Searcher& searcher, const AnyArray& queries, const SearchArguments& arguments);
+
+/// Searches like run_search() with the vectors of rows, which have these ids, and leaves out of
+/// each row's results the row itself. The vectors are in a stored form that queries may have.
+Result run_search_near(Searcher& searcher, const VectorView& vectors,
+                       std::span<const std::uint64_t> ids, bool as_one,
+                       const SearchArguments& arguments);
 
 }  // namespace farvec::python

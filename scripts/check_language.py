@@ -40,6 +40,7 @@ CHECKED = [
     "docs/understand/clustering.md",
     "docs/use/collections.md",
     "docs/use/filters.md",
+    "docs/use/searching.md",
     "docs/use/frameworks.md",
     "docs/understand/concepts.md",
     "docs/measure/datasets.md",

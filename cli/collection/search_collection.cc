@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
+#include "cli/search/within_option.h"
 #include "collection/read/collection_reader.h"
 #include "collection/search/collection_part.h"
 #include "dataset/groundtruth.h"
@@ -30,6 +33,7 @@
 #include "measure/report/statistics.h"
 #include "measure/report/table.h"
 #include "rpc/tls_flags.h"
+#include "search/core/asked_search.h"
 #include "search/core/batch_search.h"
 #include "search/core/disk_options.h"
 #include "search/core/search_shape.h"
@@ -57,17 +61,19 @@ struct SearchArguments {
   std::uint32_t threads = 1;
   std::uint32_t passes = 1;
   bool exact = false;
+  float within = std::numeric_limits<float>::infinity();
   bool quiet = false;
 };
 
 /// The most neighbours of a query: there are arrays for this many, however few vectors there are.
 constexpr unsigned kMostResults = 1u << 20;
 
-/// Returns the columns. The first one shows what segments of the kind are searched with.
-constexpr std::array<measure::Column, 8> columns_of(layout::IndexKind kind) {
+/// Returns the columns. The first one shows what segments of the kind are searched with. A search
+/// within a distance shows how many rows a query has found.
+constexpr std::array<measure::Column, 8> columns_of(layout::IndexKind kind, bool is_within) {
   const bool graph = kind == layout::IndexKind::graph;
   return {{{graph ? "list" : "probe", 6},
-           {"recall", 8},
+           {is_within ? "found" : "recall", 8},
            {"QPS", 10},
            {"p50 us", 9},
            {"p99 us", 9},
@@ -118,6 +124,7 @@ class Measurement {
     const search::BatchParameters batch{
         .search = search::searchable(search::SearchParameters::make(arguments_.k, choice)),
         .exact = arguments_.exact,
+        .within = arguments_.within,
         .condition = condition_.get(),
         .stop = [this] {
           progress_.advance(1);
@@ -180,6 +187,12 @@ class Measurement {
         {"distances_per_query", static_cast<double>(totals.distances) / queries},
         {"bytes_per_query", static_cast<double>(totals.bytes) / queries}});
     if (arguments_.exact) row["exact"] = true;
+    if (std::isfinite(arguments_.within)) {
+      row["within"] = arguments_.within;
+      const auto count = std::count_if(found.distances.begin(), found.distances.end(),
+                                       [](float distance) { return std::isfinite(distance); });
+      row["found_per_query"] = static_cast<double>(count) / queries;
+    }
     if (graph) {
       row["walks"] = static_cast<double>(totals.walks) / queries;
       row["scans"] = static_cast<double>(totals.scans) / queries;
@@ -223,11 +236,13 @@ void print(const nlohmann::ordered_json& row, layout::IndexKind kind) {
   const auto number = [&](const char* name, int digits) {
     return fmt::format("{:.{}f}", row.at(name).get<double>(), digits);
   };
-  const auto columns = columns_of(kind);
+  const bool is_within = row.contains("within");
+  const auto columns = columns_of(kind, is_within);
+  const std::string recall = row.contains("recall") ? number("recall", 4) : "-";
   measure::print_row(
       columns,
       {std::to_string(row.at(std::string(columns[0].title)).get<std::uint32_t>()),
-       row.contains("recall") ? number("recall", 4) : "-", number("qps", 0), number("p50_us", 0),
+       is_within ? number("found_per_query", 1) : recall, number("qps", 0), number("p50_us", 0),
        number("p99_us", 0), number("reads_per_query", 1), number("distances_per_query", 1),
        fmt::format("{:.1f}", row.at("bytes_per_query").get<double>() / 1e3)});
 }
@@ -245,7 +260,17 @@ void refuse_other_kind(const Command& command, const layout::CollectionOptions& 
   refuse_unused(command, rules);
 }
 
-void search(const Command& command, const SearchArguments& arguments) {
+/// Says how many rows a search within a distance finds at most, where the options do not.
+void choose_k(const Command& command, SearchArguments& arguments) {
+  if (!command.was_given("--within")) return;
+  if (command.was_given("--groundtruth")) throw Error("{}", kNoTruthWithin);
+  if (!command.was_given("--k")) arguments.k = search::kUsualWithin;
+  if (!command.was_given("--list")) arguments.lists = std::to_string(std::max(64u, arguments.k));
+}
+
+void search(const Command& command, const SearchArguments& given) {
+  SearchArguments arguments = given;
+  choose_k(command, arguments);
   OpenedPlace place =
       open_place(command, arguments.place, arguments.tls, arguments.tier, arguments.threads);
   const layout::CollectionOptions options = place.source->manifest().options;
@@ -275,7 +300,7 @@ void search(const Command& command, const SearchArguments& arguments) {
              view.at("vectors").get<std::uint64_t>(),
              view.at("memtable_vectors").get<std::uint64_t>(),
              view.at("segments").get<std::uint64_t>(), measure::host_description());
-  measure::print_header(columns_of(kind));
+  measure::print_header(columns_of(kind, std::isfinite(arguments.within)));
   for (const search::SearchChoice& choice : choices) {
     nlohmann::ordered_json row = measurement.measure(choice);
     print(row, kind);
@@ -300,6 +325,7 @@ void register_collection_search(Command& collection) {
                      "Condition that results meet: \"section in ('libs', 'doc') and price < 20\"");
   command.add_flag("--exact", a.exact,
                    "Compare every query with all vectors, whatever --list or --probe says");
+  add_within_option(command, a.within);
   command.add_option("--k", a.k, "Neighbours wanted").range(1u, kMostResults).show_default();
   command.add_option("--list", a.lists, "L: candidates kept, one or several: 20,40,80")
       .show_default();

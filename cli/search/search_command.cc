@@ -13,6 +13,8 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/search/search_rules.h"
+#include "cli/search/within_option.h"
+#include "client/remote_node.h"
 #include "client/remote_search.h"
 #include "dataset/recall.h"
 #include "measure/report/json_text.h"
@@ -47,6 +49,7 @@ struct SearchArguments {
   bool json = false;
   bool quiet = false;
   rpc::TlsFiles tls;
+  bool has_bound = false;  ///< --within was given
 };
 
 struct SearchReport {
@@ -54,10 +57,17 @@ struct SearchReport {
   std::size_t queries = 0;
   double coverage = 1;         ///< the least coverage of all queries
   std::size_t incomplete = 0;  ///< queries with fewer than k neighbours
+  std::size_t found = 0;       ///< neighbours of all queries
   double recall = -1;          ///< negative: it was not asked for
   bool exact = true;           ///< whether distances are exact, so that they can be compared with
                                ///< the truth's
 };
+
+double found_per_query(const SearchReport& report) {
+  return report.queries == 0
+             ? 0
+             : static_cast<double>(report.found) / static_cast<double>(report.queries);
+}
 
 void print_report(const SearchArguments& arguments, const SearchReport& report) {
   const double qps = static_cast<double>(report.queries) / report.seconds;
@@ -72,6 +82,10 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
                                  {"coverage", report.coverage},
                                  {"incomplete", report.incomplete}};
     if (!arguments.parameters.filter.empty()) facts["filter"] = arguments.parameters.filter;
+    if (arguments.has_bound) {
+      facts["within"] = arguments.parameters.within;
+      facts["found_per_query"] = found_per_query(report);
+    }
     if (report.recall >= 0) facts["recall"] = report.recall;
     if (!arguments.out.empty()) facts["out"] = arguments.out;
     fmt::print("{}\n", measure::json_text(facts));
@@ -81,7 +95,13 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
   if (report.recall >= 0) {
     fmt::print(", recall@{} {:.4f}", arguments.parameters.k, report.recall);
   }
-  if (report.incomplete > 0) fmt::print(", {} with fewer than k", report.incomplete);
+  if (arguments.has_bound) {
+    fmt::print(", {:.1f} rows a query within {:g}, {} with k = {}", found_per_query(report),
+               arguments.parameters.within, report.queries - report.incomplete,
+               arguments.parameters.k);
+  } else if (report.incomplete > 0) {
+    fmt::print(", {} with fewer than k", report.incomplete);
+  }
   if (report.coverage < 1) fmt::print(", coverage down to {:.3f}", report.coverage);
   fmt::print("\n");
 }
@@ -99,7 +119,8 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   search::BatchParameters batch{
       .search = search::check_limits(arguments.parameters, search::limits_of(directory.manifest())),
       .partial = arguments.parameters.partial,
-      .exact = arguments.parameters.exact};
+      .exact = arguments.parameters.exact,
+      .within = arguments.parameters.within};
   const std::uint32_t slots = one_slots(arguments.slots);
   const auto index = search::load_search_index(directory, {.quiet = arguments.quiet});
   const auto condition = search::asked_condition(index, arguments.parameters.filter, "--filter");
@@ -163,14 +184,36 @@ void check_options(const Command& command, const SearchArguments& arguments) {
   if (arguments.index.empty() == arguments.connect.empty()) {
     throw Error("give either --index DIR or --connect ADDRESS");
   }
+  if (command.was_given("--within") && command.was_given("--groundtruth")) {
+    throw Error("{}", kNoTruthWithin);
+  }
   if (arguments.index.empty()) return refuse_local_options(command);
   const auto directory = layout::IndexDirectory::open(arguments.index);
   const tiers::TierSpecPointer tier = tiers::parse_tier(arguments.tier);
   refuse_unused_options(command, {directory.manifest(), arguments.index, {&tier, 1}});
 }
 
-void search(const Command& command, const SearchArguments& arguments) {
-  check_options(command, arguments);
+search::SearchBounds limits_of(const SearchArguments& arguments) {
+  if (arguments.connect.empty()) {
+    return search::limits_of(layout::IndexDirectory::open(arguments.index).manifest());
+  }
+  const client::NodeAccess node{.address = arguments.connect, .tls = arguments.tls};
+  return client::limits_of(client::describe_node(*client::connect_to_node(node), node));
+}
+
+/// Says how many rows a search within a distance finds at most, where the options do not.
+void choose_k(const Command& command, SearchArguments& arguments) {
+  arguments.has_bound = command.was_given("--within");
+  if (!arguments.has_bound) return;
+  search::AskedSearch& asked = arguments.parameters;
+  if (!command.was_given("--k")) asked.k = search::usual_k(true, limits_of(arguments));
+  if (!command.was_given("--list")) asked.list = std::max(asked.list, asked.k);
+}
+
+void search(const Command& command, const SearchArguments& given) {
+  check_options(command, given);
+  SearchArguments arguments = given;
+  choose_k(command, arguments);
   if (!arguments.out.empty()) dataset::check_groundtruth_output(arguments.out);
   dataset::GroundTruth results;
   SearchReport report;
@@ -178,7 +221,10 @@ void search(const Command& command, const SearchArguments& arguments) {
                                              : search_connected(arguments, results, report);
   report.queries = results.queries;
   for (std::size_t q = 0; q < results.queries; ++q) {
-    report.incomplete += results.ids[(q + 1) * results.k - 1] == kInvalidNode ? 1 : 0;
+    const auto row = results.ids.begin() + static_cast<std::ptrdiff_t>(q * results.k);
+    const auto missing = std::count(row, row + results.k, kInvalidNode);
+    report.incomplete += missing > 0 ? 1 : 0;
+    report.found += results.k - static_cast<std::size_t>(missing);
   }
   if (!arguments.out.empty()) dataset::write_groundtruth(arguments.out, results);
   if (!arguments.groundtruth.empty()) {
@@ -230,6 +276,7 @@ void register_search_command(Command& tool) {
       .range(1.0, 1e6);
   command.add_flag("--exact", a.parameters.exact,
                    "Compare every query with all vectors, whatever --list or --probe says");
+  add_within_option(command, a.parameters.within);
   command.add_option("--filter", a.parameters.filter,
                      "Condition that results meet, of an index that has attributes (`farvec\n"
                      "attributes`) or, with --connect, of a collection: \"price < 20\"");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "attributes/condition.h"
+#include "attributes/tenant.h"
 #include "base/check.h"
 #include "collection/search/found_attributes.h"
 #include "collection/search/search_legs.h"
@@ -269,6 +270,11 @@ Result<bool> CollectionPart::plan_again(const SearchRequest& request, Slot& slot
   return any;
 }
 
+/// Attributes are attached to the results that are near enough alone.
+void CollectionPart::drop_far(const SearchRequest& request, Slot& slot) {
+  while (slot.kept > 0 && slot.found[slot.kept - 1].distance > request.within) --slot.kept;
+}
+
 void CollectionPart::fill(const SearchRequest& request, const Slot& slot, SearchAnswer& answer) {
   answer.counts = {};
   double all = 0;
@@ -335,8 +341,10 @@ Status CollectionPart::search(std::uint32_t number, const SearchRequest& request
   Status status;
   try {
     view = views_();
-    status = bind(*view, slot);
+    status = attributes::require_tenants(*view->schema, request.condition);
+    if (status.ok()) status = bind(*view, slot);
     if (status.ok()) status = search_legs(number, request);
+    if (status.ok()) drop_far(request, slot);
     if (status.ok()) fill(request, slot, answer);
     if (status.ok() && request.attributes) attach_attributes(view, slot, answer);
   } catch (const std::exception& error) {

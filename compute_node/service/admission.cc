@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <variant>
 
@@ -199,6 +200,9 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
   if (result.wrong.empty()) {
     result.wrong = read_filter(request.filter(), index, shape.condition);
   }
+  if (result.wrong.empty() && std::isnan(request.within())) {
+    result.wrong = "within: NaN came, a number is allowed";
+  }
   if (result.wrong.empty()) result.wrong = read_select(request, index, shape.select);
   for (int i = 0; result.wrong.empty() && i < request.queries_size(); ++i) {
     result.wrong = check_query(request, i, index);
@@ -209,6 +213,7 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
   shape.user_ids = index.user_ids;
   shape.partial = request.has_partial() ? request.partial() : limits.default_partial;
   shape.exact = request.exact();
+  if (request.has_within()) shape.within = request.within();
   shape.work = shape.exact ? exact_work(index) : query_work(shape.parameters.choice(), index);
   return result;
 }

@@ -17,6 +17,7 @@ Batch::Batch(const BatchShape& shape)
     task.request.parameters = shape.parameters;
     task.request.partial = shape.partial;
     task.request.exact = shape.exact;
+    task.request.within = shape.within;
     task.request.deadline = shape.deadline;
     task.request.condition = shape_.condition.get();
     task.request.attributes = !shape_.select.empty();

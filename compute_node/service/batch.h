@@ -30,7 +30,8 @@ struct BatchShape {
   std::size_t query_bytes = 0;  ///< bytes of one query in the stored type
   search::SearchParameters parameters = {};
   bool partial = false;
-  bool exact = false;     ///< the query is compared with all rows
+  bool exact = false;                             ///< the query is compared with all rows
+  float within = search::SearchRequest{}.within;  ///< results are no farther
   bool user_ids = false;  ///< the ids are those of users, not numbers of rows
   attributes::ConditionPointer condition = nullptr;  ///< what results meet; null: nothing
   std::vector<std::size_t> select = {};              ///< columns whose values come with the results

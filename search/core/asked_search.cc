@@ -49,6 +49,12 @@ namespace {
 
 }  // namespace
 
+std::uint32_t usual_k(bool is_within, const SearchBounds& limits) {
+  const std::uint32_t usual = is_within ? kUsualWithin : kUsualNearest;
+  const std::uint64_t k = std::min<std::uint64_t>({usual, limits.vectors, limits.k, limits.list});
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(k, 1));
+}
+
 SearchBounds limits_of(const layout::Manifest& manifest) {
   return {.kind = manifest.kind(), .vectors = manifest.count};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ struct AskedSearch {
   ProbeChoice probing{.clusters = 16};
   bool partial = false;  ///< go on without records that no memory node can deliver
   bool exact = false;    ///< compare the query with all rows (SearchRequest::exact)
+  /// Results are no farther than this (SearchRequest::within); k is then the most that there are.
+  float within = std::numeric_limits<float>::infinity();
   /// The text of a condition that results meet (attributes/condition.h); empty: there is none.
   std::string filter = {};
   /// Columns of the attributes that come with the results.
@@ -53,6 +56,14 @@ struct SearchNames {
 };
 /// The names of the options of commands.
 inline constexpr SearchNames kOptionNames{"--k", "--list", "--width", "--probe", "--prune-ratio"};
+
+/// The most results of a search that does not say how many: of one for the nearest rows, and of one
+/// for the rows within a distance.
+inline constexpr std::uint32_t kUsualNearest = 10;
+inline constexpr std::uint32_t kUsualWithin = 1000;
+
+/// Returns these, or as many as the limits allow.
+std::uint32_t usual_k(bool is_within, const SearchBounds& limits);
 
 /// Returns the limits of an index that is searched in this process, where only memory limits a
 /// search.

@@ -110,6 +110,7 @@ class DealtFeed : public TaskFeed {
       slot.request.partial = parameters_.partial;
       slot.request.count_lines = parameters_.count_lines;
       slot.request.exact = parameters_.exact;
+      slot.request.within = parameters_.within;
       slot.request.condition = parameters_.condition;
       slot.request.plan = parameters_.plan;
       slot.request.attributes = parameters_.attributes != nullptr;

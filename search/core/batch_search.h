@@ -26,10 +26,11 @@ struct BatchParameters {
   /// No search begins more than this long after the first, except that each core begins one. 0: no
   /// limit.
   double limit_ms = 0;
-  double deadline_ms = 10'000;  ///< per query, from its start
-  bool partial = false;         ///< go on without records that no memory node can deliver
-  bool count_lines = false;     ///< SearchRequest::count_lines
-  bool exact = false;           ///< SearchRequest::exact
+  double deadline_ms = 10'000;            ///< per query, from its start
+  bool partial = false;                   ///< go on without records that no memory node can deliver
+  bool count_lines = false;               ///< SearchRequest::count_lines
+  bool exact = false;                     ///< SearchRequest::exact
+  float within = SearchRequest{}.within;  ///< SearchRequest::within
   const attributes::Condition* condition = nullptr;  ///< SearchRequest::condition
   FilterPlan plan = FilterPlan::chosen;              ///< SearchRequest::plan
   /// Called before every search, by the threads of all cores, in their fibers; true ends the batch.

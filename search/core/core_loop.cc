@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "search/core/search_within.h"
 
 namespace farvec::search {
 
@@ -109,6 +110,8 @@ void CoreLoop::run_task(std::uint32_t slot, SearchTask& task) {
     task.answer.found = 0;
     task.answer.status = {StatusCode::invalid_argument,
                           "the rows of the index have no attributes, and the search a condition"};
+  } else if (task.request.has_bound()) {
+    task.answer.status = search_within(*part_, slot, task.request, task.answer);
   } else {
     task.answer.status = part_->search(slot, task.request, task.answer);
   }

@@ -142,6 +142,9 @@ struct SearchRequest {
   /// compared with the query. The list, the width and the clusters to probe do not matter then. A
   /// graph on pages that change answers with invalid_argument.
   bool exact = false;
+  /// Results are no farther than this from the query; k is then the most that there are
+  /// (search/core/search_within.h). It is no NaN.
+  float within = std::numeric_limits<float>::infinity();
   /// Rows that are not results; null: every row may be a result. They take no places in the list,
   /// nor among the members of the clusters that are probed: k rows are found where k are left, even
   /// where max_list and max_probe would not allow such a search, and the counts say what that has
@@ -176,6 +179,7 @@ struct SearchRequest {
   const cluster::ClusterMatches* matches = nullptr;
 
   bool is_among_rows() const { return only.data() != nullptr; }
+  bool has_bound() const { return within < std::numeric_limits<float>::infinity(); }
 };
 
 /// A SearchAnswer is what a search has found, and what that has cost.

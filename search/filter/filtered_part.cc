@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "attributes/condition.h"
+#include "attributes/tenant.h"
 #include "base/check.h"
+#include "search/core/search_within.h"
 #include "search/filter/filter_plan.h"
 #include "search/index/row_attributes.h"
 
@@ -56,10 +58,17 @@ class FilteredPart final : public CorePart {
 
   Status search(std::uint32_t slot, const SearchRequest& request, SearchAnswer& answer) override {
     answer.attributes = nullptr;
+    const Status named =
+        attributes::require_tenants(index_.attributes()->schema(), request.condition);
+    if (!named.ok()) {
+      answer.found = 0;
+      return named;
+    }
     try {
       const Status status = request.condition == nullptr ? inner_->search(slot, request, answer)
                                                          : search_matches(slot, request, answer);
       if (!status.ok() || !request.attributes) return status;
+      keep_within(request, answer);
       answer.counts.attribute_reads = answer.found;
       answer.attributes = std::make_shared<const FoundAttributes>(index_.attributes(), answer);
       return status;

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import farvec
-from conftest import DIMENSION, distances, vectors
+from conftest import DIMENSION, distances, open_soon, vectors
 
 ROWS = 700
 SCHEMA = {"price": "i64", "section": "string not null", "tags": "set", "at": "timestamp"}
@@ -253,3 +253,35 @@ def test_a_sweep_has_a_filter(tmp_path):
         assert (row["filter"], row["matches"], row["recall"]) == ("price < 90", 90, 1)
     with pytest.raises(farvec.InvalidArgument, match="no column 'prise'"):
         farvec.sweep(tmp_path / "index", queries, filter="prise = 1", **common)
+
+
+def test_searches_name_a_tenant(tmp_path, serve):
+    farvec.Collection.create(tmp_path / "set", DIMENSION,
+                             schema={"owner": "string tenant", "price": "i64"})
+    rows, owners = vectors(90, seed=4), [f"o{i % 3}" for i in range(90)]
+    with farvec.Collection(tmp_path / "set", durability="none") as things:
+        with pytest.raises(farvec.InvalidArgument, match="owner"):
+            things.insert([1], rows[:1], attributes={"price": [1]})
+        things.insert(range(90), rows, attributes={"owner": owners, "price": range(90)})
+        for wrong in (None, "price < 9", "owner != 'o1'"):
+            for exact in (False, True):
+                with pytest.raises(farvec.InvalidArgument, match="names none"):
+                    things.search(rows[0], filter=wrong, exact=exact)
+        with pytest.raises(farvec.InvalidArgument, match="names none"):
+            things.search_near(3)
+        found = things.search(rows[:3], k=90, filter="owner = 'o1'")
+        assert {int(i) % 3 for i in found.ids[found.ids < 90]} == {1}
+        assert sorted(things.search_near(4, k=90, filter="owner = 'o1'").ids[:29].tolist()) == \
+            [i for i in range(1, 90, 3) if i != 4]
+        assert things.count() == 90
+    address = serve("--collection", str(tmp_path / "set"))
+    with open_soon(address, farvec.Collection) as things:
+        with pytest.raises(farvec.InvalidArgument, match="names none"):
+            things.search(rows[0])
+        assert things.search(rows[0], k=5, filter="owner in ('o0', 'o2')").ids[0] == 0
+    farvec.build_graph(rows, tmp_path / "index", metric="l2", progress=False)
+    farvec.write_attributes(tmp_path / "index", {"owner": owners}, {"owner": "string tenant"})
+    with farvec.open(tmp_path / "index") as index:
+        with pytest.raises(farvec.InvalidArgument, match="names none"):
+            index.search(rows[0])
+        assert index.search(rows[0], k=1, filter="owner = 'o0'").ids.tolist() == [0]

@@ -59,6 +59,28 @@ class IndexFilterTest(DaemonTest):
         self.assertEqual([column["name"] for column in facts["schema"]], ["price", "section"])
         self.assertIn(SCHEMA, self.must_pass(farvec("inspect", self.folder / "pages")).stdout)
 
+    def test_rows_within_a_distance(self):
+        self.with_attributes("graph")
+        _, near = nearest(self.data[self.meet], self.asked, k=60)
+        all_near = np.sort(near.ravel())
+        bound = float(all_near[300:302].mean())  # between two distances: rounding decides nothing
+        wanted = float((near <= bound).sum(axis=1).mean())
+        for options in ["--exact"], ["--list", 4000]:
+            told = self.must_pass(farvec(
+                "search", "--index", self.folder / "index", "--queries", self.queries, "--within",
+                bound, "--filter", CONDITION, "--quiet", "--json", *options))
+            report = json.loads(told.stdout)
+            self.assertAlmostEqual(report["found_per_query"], wanted)
+            self.assertEqual(report["k"], ROWS)
+        told = self.must_pass(farvec("search", "--index", self.folder / "index", "--queries",
+                                     self.queries, "--within", bound, "--quiet", "--k", 3))
+        self.assertIn(f"{3:.1f} rows a query within", told.stdout)
+        search = ["search", "--index", self.folder / "index", "--queries", self.queries]
+        self.must_refuse(farvec(*search, "--within", bound, "--groundtruth", self.truth),
+                         "--groundtruth", "--within")
+        self.assertEqual(farvec(*search, "--within", "nan").returncode, 2)
+        self.assertEqual(farvec(*search, "--within", "near").returncode, 2)
+
     def test_an_index_that_is_there_gets_attributes(self):
         self.must_pass(self.made("cluster"))
         self.must_refuse(farvec("search", "--index", self.folder / "index", "--queries",

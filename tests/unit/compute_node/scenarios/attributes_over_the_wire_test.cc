@@ -131,6 +131,29 @@ TEST_F(CollectionAttributesTest, SelectedColumnsComeWithTheResults) {
   EXPECT_THAT(search(request, response).error_message(), HasSubstr("'note' comes twice"));
 }
 
+TEST_F(CollectionAttributesTest, SearchesReturnRowsWithinADistance) {
+  start();
+  for (std::uint64_t id = 0; id < 200; id += 50) insert_with_attributes(id, id + 50, "x");
+  ASSERT_TRUE(flush().ok());
+  const auto query = collection::random_row(random);
+  const auto expected = collection::exact(rows, Metric::l2, query);
+  auto request = search_request(query, 150);
+  request.add_select("price");
+  for (const std::size_t near : {0u, 1u, 40u, 149u}) {
+    const float last = near == 0 ? 0 : expected[near - 1].first;
+    request.set_within((last + expected[near].first) / 2);
+    v1::SearchResponse response;
+    const grpc::Status status = search(request, response);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+    const auto& found = response.results(0);
+    ASSERT_EQ(static_cast<std::size_t>(found.user_ids_size()), near);
+    EXPECT_EQ(found.attribute_ends_size(), found.user_ids_size());
+    for (int r = 0; r < found.user_ids_size(); ++r) {
+      EXPECT_EQ(found.user_ids(r), expected[static_cast<std::size_t>(r)].second);
+    }
+  }
+}
+
 TEST_F(CollectionAttributesTest, AttributesThatFitNoAnswerAreRefused) {
   start();
   for (std::uint64_t id = 0; id < 300; id += 15) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 
@@ -55,6 +56,8 @@ TEST(Admission, OfClustersNamesTheField) {
             "k: 36 came, 1 to 35 is allowed: the index has no more vectors");
   EXPECT_EQ(wrong([](auto& r) { r.set_probe(0); }), "probe: 0 came, 1 to 20 is allowed");
   EXPECT_EQ(wrong([](auto& r) { r.set_probe(21); }), "probe: 21 came, 1 to 20 is allowed");
+  EXPECT_EQ(wrong([](auto& r) { r.set_within(std::nanf("")); }),
+            "within: NaN came, a number is allowed");
   EXPECT_EQ(wrong([](auto& r) { r.set_prune_ratio(0.5f); }),
             "prune_ratio: 0.5 came, 1 or more is allowed");
   EXPECT_EQ(wrong([](auto& r) { r.set_list(0); }), "") << "clusters have no list";

@@ -114,25 +114,31 @@ class FilteredIndex : public ::testing::TestWithParam<Case> {
 
   /// With a list, or clusters, that find all.
   Found search(const attributes::Condition* condition, FilterPlan plan, bool exact = false) {
+    search::BatchParameters batch;
+    batch.exact = exact;
+    batch.condition = condition;
+    batch.plan = plan;
+    return search(queries_.view(), batch, kNeighbours, kRows);
+  }
+
+  Found search(const VectorView& queries, search::BatchParameters batch, std::uint32_t k,
+               std::uint32_t list) {
     const search::SearchChoice choice =
         is_cluster() ? search::SearchChoice(search::ProbeChoice{.clusters = 30, .list = kRows})
-                     : search::SearchChoice(search::GraphChoice{.list = kRows});
-    search::SearchShape shape{.slots = 3, .k = kNeighbours};
+                     : search::SearchChoice(search::GraphChoice{.list = list});
+    search::SearchShape shape{.slots = 3, .k = k};
     search::set_largest(shape, choice);
     const auto cores = tier_->make_cores(shape);
     Found found;
-    const search::BatchParameters batch{
-        .search = search::searchable(search::SearchParameters::make(kNeighbours, choice)),
-        .exact = exact,
-        .condition = condition,
-        .plan = plan,
-        .attributes = &found.attributes};
-    found.counts = search::run_batch(cores, queries_.view(), batch, found.neighbours).totals;
+    batch.search = search::searchable(search::SearchParameters::make(k, choice));
+    batch.attributes = &found.attributes;
+    found.counts = search::run_batch(cores, queries, batch, found.neighbours).totals;
     return found;
   }
 
-  /// The rows that meet the condition, the nearest first.
-  std::vector<NodeId> nearest(const attributes::Condition& condition, std::size_t query) const {
+  /// The rows that meet the condition with their distances, the nearest first.
+  std::vector<std::pair<float, NodeId>> nearest(const attributes::Condition& condition,
+                                                std::size_t query) const {
     std::vector<std::pair<float, NodeId>> near;
     const auto* const q = reinterpret_cast<const float*>(queries_.view().row(query));
     for (NodeId row = 0; row < kRows; ++row) {
@@ -147,14 +153,13 @@ class FilteredIndex : public ::testing::TestWithParam<Case> {
       near.emplace_back(sum, row);
     }
     std::sort(near.begin(), near.end());
-    std::vector<NodeId> rows;
-    for (const auto& [distance, row] : near) rows.push_back(row);
-    return rows;
+    return near;
   }
 
   void expect_nearest(const attributes::Condition& condition, const Found& found) {
     for (std::size_t q = 0; q < kQueries; ++q) {
-      std::vector<NodeId> rows = nearest(condition, q);
+      std::vector<NodeId> rows;
+      for (const auto& [distance, row] : nearest(condition, q)) rows.push_back(row);
       EXPECT_EQ(found.counts.matches, rows.size() * kQueries);
       rows.resize(kNeighbours, kInvalidNode);
       const NodeId* const ids = found.neighbours.ids.data() + q * kNeighbours;
@@ -187,6 +192,36 @@ TEST_P(FilteredIndex, FindsTheNearestThatMeetACondition) {
       expect_nearest(*condition, search(condition.get(), plan));
     }
     expect_nearest(*condition, search(condition.get(), FilterPlan::chosen, true));
+  }
+}
+
+/// Bounds between the distances of two rows, so that rounding decides nothing.
+TEST_P(FilteredIndex, FindsAllThatIsWithinADistance) {
+  constexpr std::uint32_t kMost = 300;
+  // The first walk of a graph looks for 32 rows, with a list that has its share: all rows then.
+  constexpr std::uint32_t kList = 32 * kRows;
+  for (const char* text : {"true", "price < 50"}) {
+    const auto condition = search::asked_condition(*index_, text, "filter");
+    const auto near = nearest(*condition, 1);
+    for (const std::size_t rows : {0u, 1u, 31u, 32u, 33u, 100u, 190u, 399u}) {
+      if (rows >= near.size()) continue;
+      SCOPED_TRACE(testing::Message() << rows << " rows within, " << text);
+      const float last = rows == 0 ? 0 : near[rows - 1].first;
+      search::BatchParameters batch;
+      batch.within = (last + near[rows].first) / 2;
+      batch.condition = condition.get();
+      for (const bool exact : {false, true}) {
+        batch.exact = exact;
+        const Found found = search(queries_.view().part(1, 1), batch, kMost, kList);
+        for (std::size_t i = 0; i < kMost; ++i) {
+          ASSERT_EQ(found.neighbours.ids[i], i < rows ? near[i].second : kInvalidNode);
+        }
+        EXPECT_EQ(found.counts.matches, near.size());
+        const std::size_t expected = std::min<std::size_t>(rows, kMost);
+        EXPECT_EQ(found.attributes[0]->read().count(), expected);
+        EXPECT_EQ(found.counts.attribute_reads, expected);
+      }
+    }
   }
 }
 
