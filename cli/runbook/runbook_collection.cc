@@ -34,7 +34,10 @@ collection::CollectionAccess access_of(const RunbookOptions& run,
 
 RunbookCollection::RunbookCollection(const RunbookOptions& run,
                                      const RunbookCollectionOptions& options, Folder folder)
-    : run_(run), options_(options), folder_(folder) {
+    : run_(run),
+      options_(options),
+      folder_(folder),
+      condition_(condition_of(run, options.shape.schema)) {
   collection::Collection::create(run.folder, options.shape, layout::as_tool_option);
   collection_ = std::make_unique<collection::Collection>(run.folder, access_of(run, options));
   for (std::uint32_t c = 0; c < run.access.threads; ++c) {
@@ -51,11 +54,11 @@ RunbookCollection::~RunbookCollection() {
 }
 
 std::unique_ptr<measure::RunbookIndex> RunbookCollection::rebuilt(
-    const VectorView& rows, std::span<const std::uint64_t> ids) const {
+    const changes::RowBatch& batch) const {
   RunbookOptions run = run_;
   run.folder += ".rebuilt";
   auto other = std::make_unique<RunbookCollection>(run, options_, Folder::goes);
-  (void)other->collection_->import({rows, ids});
+  (void)other->collection_->import(batch);
   return other;
 }
 
@@ -72,6 +75,7 @@ void RunbookCollection::search(const VectorView& queries, dataset::GroundTruth& 
       indexing::stored_copy(queries, options_.shape.metric, run_.access.threads);
   const search::BatchParameters batch{
       .search = search::searchable(search::SearchParameters::make(results.k, choice())),
+      .condition = condition_.get(),
       .stop = interrupted};
   const search::BatchOutcome outcome = search::run_batch(cores_, stored.view(), batch, results);
   latency_us.insert(latency_us.end(), outcome.latency_us.begin(), outcome.latency_us.end());
@@ -96,6 +100,7 @@ nlohmann::ordered_json RunbookCollection::describe() const {
   json["slots"] = run_.access.slots;
   json["threads"] = run_.access.threads;
   json["durability"] = run_.access.durability;
+  if (!run_.filter.empty()) json["filter"] = run_.filter;
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attributes/condition.h"
 #include "cli/runbook/runbook_options.h"
 #include "collection/write/collection.h"
 #include "layout/collection/collection_manifest.h"
@@ -33,8 +34,7 @@ class RunbookCollection final : public measure::RunbookIndex {
   changes::Changing& changing() override { return *collection_; }
   void search(const VectorView& queries, dataset::GroundTruth& results,
               std::vector<float>& latency_us) override;
-  std::unique_ptr<measure::RunbookIndex> rebuilt(const VectorView& rows,
-                                                 std::span<const std::uint64_t> ids) const override;
+  std::unique_ptr<measure::RunbookIndex> rebuilt(const changes::RowBatch& batch) const override;
   /// Returns as written what the log and finished segments have taken. Nothing counts as read,
   /// since records are read into memory once.
   measure::DiskBytes disk_bytes() const override;
@@ -47,6 +47,7 @@ class RunbookCollection final : public measure::RunbookIndex {
   const RunbookOptions run_;
   const RunbookCollectionOptions options_;
   const Folder folder_;
+  const attributes::ConditionPointer condition_;  ///< null: every row may be a result
   std::unique_ptr<collection::Collection> collection_;
   std::vector<std::unique_ptr<search::SearchCore>> cores_;
 };

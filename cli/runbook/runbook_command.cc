@@ -18,6 +18,7 @@
 #include "cli/collection/collection_options.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/runbook/runbook_attributes.h"
 #include "cli/runbook/runbook_collection.h"
 #include "cli/runbook/runbook_hnsw.h"
 #include "cli/runbook/runbook_node.h"
@@ -49,6 +50,7 @@ struct RunbookArguments {
   RunbookHnswOptions hnsw;
   RunbookCollectionOptions collection;
   std::string segments = "graph";
+  RunbookAttributes attributes;
   std::optional<std::uint32_t> degree;  ///< degree of their graphs; none: the metric's
   std::uint32_t rebuild_every = 0;
   bool keep = false;
@@ -103,6 +105,7 @@ RunbookCollectionOptions collection_options(const RunbookArguments& arguments,
   options.shape.metric = parse_metric(arguments.metric);
   options.shape.source_type = data.type;
   options.shape.dimension = data.dimension;
+  options.shape.schema = schema_of(arguments.attributes);
   layout::CollectionOptions& segments = options.shape.options;
   const bool pages = arguments.segments == kPages;
   segments.kind = pages ? layout::IndexKind::graph : layout::parse_segment_kind(arguments.segments);
@@ -136,7 +139,8 @@ std::unique_ptr<measure::RunbookIndex> make_index(const RunbookArguments& argume
 constexpr std::array kHnswOptions{"--m",     "--ef-construction", "--page-bytes",  "--buffer",
                                   "--order", "--search",          "--min-complete"};
 constexpr std::array kCollectionOptions{"--memtable-rows", "--merge-fanout", "--segments",
-                                        "--rebuild-every", "--tier"};
+                                        "--rebuild-every", "--tier",         "--schema"};
+constexpr std::array kAttributeOptions{"--attributes", "--filter"};
 constexpr std::array kGraphSegmentOptions{"--degree", "--build-list", "--alpha", "--code-bits"};
 constexpr std::array kPageSegmentOptions{"--memory-budget"};
 
@@ -176,6 +180,7 @@ void check_options(const Command& command, const RunbookArguments& arguments) {
                                 {"--probe", clusters, of_clusters}};
   add_rules(kHnswOptions, hnsw, "--kind hnsw", rules);
   add_rules(kCollectionOptions, !hnsw, "--kind collection", rules);
+  add_rules(kAttributeOptions, !hnsw, "--kind collection", rules);
   add_rules(kGraphSegmentOptions, !hnsw && !clusters, "--kind collection --segments graph", rules);
   add_rules(kPageSegmentOptions, pages, "--kind collection --segments slotted", rules);
   add_rules(kClusterSegmentOptions, clusters, of_clusters, rules);
@@ -213,10 +218,14 @@ void run(const Command& command, const RunbookArguments& arguments) {
   if (!arguments.run.folder.empty()) folder.emplace(arguments.run.folder, arguments.keep);
   const InterruptGuard watch;
   const auto index = make_index(arguments, data.view(), most_live);
+  const layout::Schema schema = index->changing().row_shape().schema;
+  const layout::Tuples attributes = read_attributes(arguments.attributes, schema, data.count());
   const measure::TruthInput input{.data = data.view(),
                                   .queries = queries.view(),
                                   .metric = metric,
                                   .k = arguments.run.k,
+                                  .attributes = attributes.view(),
+                                  .condition = condition_of(arguments.run, schema),
                                   .folder = arguments.truth,
                                   .quiet = true};
   measure::print_step_header();
@@ -347,6 +356,7 @@ void register_runbook_command(Command& tool) {
       "comparing with every vector, and kept there");
   add_graph_options(command, a);
   add_collection_options(command, a);
+  add_attribute_options(command, a.attributes, a.run.filter);
   command
       .add_option(
           "--rebuild-every", a.rebuild_every,

@@ -25,6 +25,7 @@ client::RemoteSearchOptions search_options(const RunbookOptions& run,
   search.parameters.k = k;
   search.parameters.list = std::max(run.list, k);
   search.parameters.probing.clusters = options.probe;
+  search.parameters.filter = run.filter;
   search.queries_per_call = 1;
   search.retries = kRetries;
   search.interrupted = interrupted;
@@ -96,7 +97,8 @@ nlohmann::ordered_json RunbookNode::describe() const {
           {"list", run_.list},
           {"probe", options_.probe},
           {"slots", run_.access.slots},
-          {"vacuum_share", options_.vacuum_share}};
+          {"vacuum_share", options_.vacuum_share},
+          {"filter", run_.filter}};
 }
 
 }  // namespace farvec::cli

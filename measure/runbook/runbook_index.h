@@ -36,10 +36,8 @@ class RunbookIndex {
 
   /// Returns an index of the same kind and parameters that is built from these rows at once, from
   /// nothing; its files go when the object does. Returns null where this kind of index has none.
-  virtual std::unique_ptr<RunbookIndex> rebuilt(const VectorView& rows,
-                                                std::span<const std::uint64_t> ids) const {
-    (void)rows;
-    (void)ids;
+  virtual std::unique_ptr<RunbookIndex> rebuilt(const changes::RowBatch& batch) const {
+    (void)batch;
     return nullptr;
   }
 

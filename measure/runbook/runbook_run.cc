@@ -63,7 +63,9 @@ class Run {
     const std::vector<std::uint64_t> ids = ids_of(step);
     const auto start = Clock::now();
     if (step.kind != StepKind::insert) erase(step, ids);
-    if (step.kind != StepKind::erase) insert(rows_of(input_.data, step), ids);
+    if (step.kind != StepKind::erase) {
+      insert({rows_of(input_.data, step), ids, attributes_of(step)});
+    }
     outcome.seconds = seconds_since(start);
   }
 
@@ -71,9 +73,13 @@ class Run {
     return {.patience = {.interrupted = options_.interrupted}, .batch_us = kBatchUs};
   }
 
-  void insert(const VectorView& rows, std::span<const std::uint64_t> ids) {
+  layout::TupleView attributes_of(const RunbookStep& step) const {
+    if (input_.attributes.count() == 0) return {};
+    return input_.attributes.part(step.begin, step.count());
+  }
+
+  void insert(const changes::RowBatch& batch) {
     changes::Changing& changing = index_.changing();
-    const changes::RowBatch batch{rows, ids};
     changing.check(batch);
     changes::Receipt receipt;
     changes::insert_all(changing, batch, batches(), receipt);
@@ -113,8 +119,10 @@ class Run {
     // ids decide.
     const float* const distances =
         stores_unit_vectors(input_.metric) ? nullptr : found.distances.data();
-    return dataset::recall_at_k({found.ids.data(), distances, found.queries, input_.k}, truth,
-                                input_.k);
+    // Fewer than k rows may meet the filter.
+    const std::uint32_t k = std::min<std::uint32_t>(input_.k, truth.k);
+    if (k == 0) return 1;
+    return dataset::recall_at_k({found.ids.data(), distances, found.queries, input_.k}, truth, k);
   }
 
   void search(StepOutcome& outcome) {
@@ -139,8 +147,13 @@ class Run {
       std::memcpy(rows.mutable_row(i), input_.data.row(live_.row_of(live[i])),
                   rows.view().row_bytes());
     }
+    layout::Tuples attributes;
+    if (input_.attributes.count() > 0) {
+      for (const NodeId id : live) attributes.append(input_.attributes.row(live_.row_of(id)));
+    }
     const auto start = Clock::now();
-    const std::unique_ptr<RunbookIndex> index = index_.rebuilt(rows.view(), ids);
+    const std::unique_ptr<RunbookIndex> index =
+        index_.rebuilt({rows.view(), ids, attributes.view()});
     if (index == nullptr) return std::nullopt;
     RebuiltOutcome outcome{.build_seconds = seconds_since(start)};
     const Searched searched = search(*index);

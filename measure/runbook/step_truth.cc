@@ -17,8 +17,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Says whether a live vector may be a neighbour.
+bool is_meant(const TruthInput& input, const LiveSet& live, NodeId id) {
+  if (!live.holds(id)) return false;
+  if (input.condition == nullptr) return true;
+  const bool known = input.attributes.count() > 0;
+  const layout::Tuple tuple(known ? input.attributes.row(live.row_of(id)) : layout::null_tuple());
+  return evaluate(*input.condition, tuple, id) == attributes::Truth::yes;
+}
+
 dataset::GroundTruth compute(const TruthInput& input, const LiveSet& live) {
-  const std::vector<NodeId> ids = live.ids();
+  std::vector<NodeId> ids = live.ids();
+  std::erase_if(ids, [&](NodeId id) { return !is_meant(input, live, id); });
+  const auto k = static_cast<std::uint32_t>(std::min<std::size_t>(input.k, ids.size()));
+  if (k == 0) return {.queries = input.queries.count, .k = 0, .ids = {}, .distances = {}};
   std::vector<NodeId> rows;
   rows.reserve(ids.size());
   for (const NodeId id : ids) rows.push_back(live.row_of(id));
@@ -26,7 +38,7 @@ dataset::GroundTruth compute(const TruthInput& input, const LiveSet& live) {
   dataset::ViewReader queries(input.queries, "the queries");
   dataset::GroundTruth truth =
       dataset::exact_neighbors(base, queries, search::exact_distance(input.metric, base.info()),
-                               {.k = input.k, .threads = input.threads, .quiet = input.quiet});
+                               {.k = k, .threads = input.threads, .quiet = input.quiet});
   for (NodeId& id : truth.ids) id = ids[id];
   return truth;
 }
@@ -44,16 +56,18 @@ fs::path find_file(const TruthInput& input, const RunbookStep& step) {
   return {};
 }
 
-void check_ids(const dataset::GroundTruth& truth, const LiveSet& live, const fs::path& file) {
-  const auto here = [&live](NodeId id) { return live.holds(id); };
-  if (std::all_of(truth.ids.begin(), truth.ids.end(), here)) return;
-  throw Error("'{}' names vectors that are not there at its step: it is of another runbook",
-              file.string());
+void check_ids(const TruthInput& input, const dataset::GroundTruth& truth, const LiveSet& live,
+               const fs::path& file) {
+  const auto meant = [&](NodeId id) { return is_meant(input, live, id); };
+  if (std::all_of(truth.ids.begin(), truth.ids.end(), meant)) return;
+  throw Error("'{}' names vectors that are not there at its step{}: it is of another runbook{}",
+              file.string(), input.condition == nullptr ? "" : ", or do not meet the filter",
+              input.condition == nullptr ? "" : " or filter");
 }
 
 dataset::GroundTruth read(const TruthInput& input, const LiveSet& live, const fs::path& file) {
   dataset::GroundTruth truth = dataset::read_groundtruth(file.string());
-  check_ids(truth, live, file);
+  check_ids(input, truth, live, file);
   if (truth.queries >= input.queries.count && truth.k >= input.k) return truth;
   throw Error("'{}' has {} neighbours of {} queries: {} of {} are needed", file.string(), truth.k,
               truth.queries, input.k, input.queries.count);
@@ -68,6 +82,7 @@ dataset::GroundTruth truth_of_step(const TruthInput& input, const RunbookStep& s
   const fs::path file = find_file(input, step);
   if (!file.empty()) return read(input, live, file);
   dataset::GroundTruth truth = compute(input, live);
+  if (truth.k < input.k) return truth;  // a file of fewer would be taken for one of another k
   const auto name = fmt::format("step{}.gt{}", step.number, input.k);
   dataset::write_groundtruth((fs::path(input.folder) / name).string(), truth);
   return truth;

@@ -103,6 +103,76 @@ class Runs(RunbookTest):
         self.must_refuse(self.run_book("--truth", self.truth), f"step4.gt{K}", "another runbook")
 
 
+class Filters(RunbookTest, DaemonTest):
+    """Rows have the attributes of the data's rows, and all searches one condition."""
+
+    SCHEMA = "price: i64, name: string"
+
+    def setUp(self):
+        super().setUp()
+        self.attributes = self.folder / "base.jsonl"
+        self.attributes.write_text("".join(
+            json.dumps({"price": row, "name": f"n{row % 3}"}) + "\n" for row in range(len(self.data))))
+
+    def run_filtered(self, *options, kind=()):
+        return farvec("runbook", self.book, "--data", self.base, "--queries", self.queries, "--metric",
+                      "l2", "--list", 400, "--attributes", self.attributes, "--json", self.json,
+                      *(kind or ("--kind", "collection", "--index", self.graph, "--schema", self.SCHEMA,
+                                 "--memtable-rows", 64, "--durability", "none")), *options)
+
+    def true_among(self, meets):
+        """{step: the ids that meet the condition on their row}, each query's nearest first."""
+        row_of = {id: id for id in range(300)}
+        rows = {2: dict(row_of)}
+        row_of = {id: row for id, row in row_of.items() if not 50 <= id < 150}
+        rows[4] = dict(row_of)
+        row_of.update({200 + i: 400 + i for i in range(60)})
+        rows[6] = row_of
+        return {step: self.ids_of({id: row for id, row in of.items() if meets(row)})
+                for step, of in rows.items()}
+
+    def test_recall_is_among_the_rows_that_meet_the_condition(self):
+        self.must_pass(self.run_filtered("--filter", "price < 220 and name != 'n1'", "--truth",
+                                         self.truth, "--rebuild-every", 1))
+        *steps, whole = self.rows_of()
+        self.assertEqual([row["recall"] for row in steps if "recall" in row], [1, 1, 1])
+        self.assertEqual([row["rebuilt"]["recall"] for row in steps if "recall" in row], [1, 1, 1])
+        self.assertEqual(whole["index"]["filter"], "price < 220 and name != 'n1'")
+        for number, ids in self.true_among(lambda row: row < 220 and row % 3 != 1).items():
+            found, _ = read_neighbours(self.truth / f"step{number}.gt{K}")
+            np.testing.assert_array_equal(np.sort(found), np.sort(ids))
+        # The same folder has no truth of another condition.
+        self.must_refuse(self.run_filtered("--filter", "price > 219", "--truth", self.truth),
+                         "step2.gt10", "do not meet the filter")
+
+    def test_fewer_than_k_may_meet_it(self):
+        self.must_pass(self.run_filtered("--filter", "price in (3, 60, 205)", "--truth", self.truth))
+        self.assertEqual([row["recall"] for row in self.rows_of() if "recall" in row], [1, 1, 1])
+        self.assertEqual(list(self.truth.iterdir()), [])
+        self.must_pass(self.run_filtered("--filter", "price < 0"))
+
+    def test_a_node_is_asked_so_too(self):
+        folder = self.folder / "collection"
+        self.must_pass(farvec("collection", "create", "--collection", folder, "--like", self.base,
+                              "--metric", "l2", "--memtable-rows", 64, "--schema", self.SCHEMA))
+        self.folders_of_daemons.append(folder)
+        address = f"unix:{self.folder}/node"
+        self.start("farvec-compute-node", "--collection", folder, "--listen", address, "--threads", 1)
+        self.await_status(address)
+        self.must_pass(self.run_filtered("--filter", "price < 220", kind=("--connect", address)))
+        self.assertEqual([row["recall"] for row in self.rows_of() if "recall" in row], [1, 1, 1])
+
+    def test_what_cannot_be_is_refused(self):
+        hnsw = ("--index", self.graph)
+        self.must_refuse(self.run_filtered(kind=hnsw), "--attributes", "--kind collection")
+        bare = (*hnsw, "--kind", "collection")
+        self.must_refuse(self.run_filtered(kind=bare), "--attributes", "--schema")
+        self.must_refuse(self.run_filtered("--filter", "prise < 3"), "--filter", "prise")
+        self.must_refuse(self.run_filtered(kind=(*bare, "--schema", "price: i65")), "--schema", "i65")
+        self.attributes.write_text('{"price": 1}\n')
+        self.must_refuse(self.run_filtered(), "base.jsonl", "1 rows")
+
+
 class OverANode(RunbookTest, DaemonTest):
     """The index is what a compute node serves."""
 

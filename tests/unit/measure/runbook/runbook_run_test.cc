@@ -91,11 +91,10 @@ class NaiveIndex final : public RunbookIndex, public changes::Changing {
       latency_us.push_back(static_cast<float>(q));
     }
   }
-  std::unique_ptr<RunbookIndex> rebuilt(const VectorView& rows,
-                                        std::span<const std::uint64_t> ids) const override {
+  std::unique_ptr<RunbookIndex> rebuilt(const changes::RowBatch& batch) const override {
     auto other = std::make_unique<NaiveIndex>(kInvalidNode);
     changes::Receipt receipt;
-    changes::insert_all(*other, {rows, ids}, {}, receipt);
+    changes::insert_all(*other, batch, {}, receipt);
     return other;
   }
   DiskBytes disk_bytes() const override { return {0, written_}; }

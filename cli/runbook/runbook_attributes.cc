@@ -1,0 +1,40 @@
+#include "cli/runbook/runbook_attributes.h"
+
+#include "base/error.h"
+#include "indexing/attributes/attribute_reader.h"
+
+namespace farvec::cli {
+
+void add_attribute_options(Command& command, RunbookAttributes& attributes, std::string& filter) {
+  command.add_option("--schema", attributes.schema,
+                     "collection: columns of attributes, \"price: i64, tags: set\"");
+  command.add_option(
+      "--attributes", attributes.file,
+      "collection, --connect: file with the attributes of each row of --data, .jsonl\n"
+      "or .csv");
+  command.add_option(
+      "--filter", filter,
+      "collection, --connect: condition that the results of all searches meet; true\n"
+      "neighbours are then found among the rows that meet it");
+}
+
+layout::Schema schema_of(const RunbookAttributes& attributes) {
+  try {
+    return layout::parse_schema(attributes.schema);
+  } catch (const Error& error) {
+    throw Error("--schema: {}", error.what());
+  }
+}
+
+layout::Tuples read_attributes(const RunbookAttributes& attributes, const layout::Schema& schema,
+                               std::size_t rows) {
+  if (attributes.file.empty()) return {};
+  if (schema.empty()) {
+    throw Error("--attributes: the collection has no schema (a new one gets it by --schema)");
+  }
+  layout::Tuples tuples = indexing::read_attributes(attributes.file, schema);
+  indexing::require_rows(tuples, rows, attributes.file);
+  return tuples;
+}
+
+}  // namespace farvec::cli
