@@ -4,6 +4,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 import unittest
 
 import numpy as np
@@ -42,10 +43,20 @@ class Metrics(DaemonTest):
         self.addresses.append(address)
         self.start(name, "--listen", address, "--metrics", f"127.0.0.1:{port}", *options)
         self.await_status(address)
+        self.ports[address] = port
         return scrape(port)
 
+    def repeated(self, address, base):
+        """The metrics of a node that has repeated a search exactly."""
+        self.must_pass(farvec("search", "--connect", address, "--queries", base))
+        until = time.monotonic() + TIMEOUT_S
+        while "farvec_compute_recall" not in (metrics := scrape(self.ports[address])):
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.05)
+        return metrics
+
     def test_every_metric_that_is_asked_for_exists(self):
-        self.addresses = []
+        self.addresses, self.ports = [], {}
         base = write_vectors(self.folder / "base", self.rows(200, 8, np.float32))
         self.must_pass(self.build(base))
         collection = self.folder / "set"
@@ -53,7 +64,9 @@ class Metrics(DaemonTest):
                               "--like", base))
         self.folders_of_daemons.append(collection)
         metrics = dict(self.served("farvec-memory-node", "--index", self.folder / "index"))
-        metrics |= self.served("farvec-compute-node", "--memory-node", self.addresses[0])
+        metrics |= self.served("farvec-compute-node", "--memory-node", self.addresses[0],
+                               "--recall-sample", 1)
+        metrics |= self.repeated(self.addresses[1], base)
         metrics |= self.served("farvec-compute-node", "--collection", collection)
         metrics |= self.served("farvec-compute-node", "--collection", collection, "--follow")
         names = {re.split(r"[{ ]", key)[0] for key in metrics}
