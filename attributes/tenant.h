@@ -13,9 +13,8 @@ namespace farvec::attributes {
 inline constexpr std::size_t kMostTenants = 1000;
 
 /// Says whether the condition itself says which values the column may have, kMostTenants at most:
-/// by
-/// `=` or `in`, or by a range of so few integers. Each alternative of an `or` has to, and one part
-/// of an `and`.
+/// by `=` or `in`, or by a range of so few integers. Each alternative of an `or` has to, and they
+/// add up; one part of an `and` is enough.
 bool names_tenants(const Condition& condition, std::size_t column);
 
 /// Returns ok where the schema has no tenant's column, or the condition (null: there is none) names

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "layout/collection/index_attributes.h"
 
 namespace farvec::memory_node {
 namespace {
@@ -29,9 +30,22 @@ std::uint16_t rdma_port(const PublisherOptions& options, std::uint32_t slot) {
 /// segments' bytes.
 constexpr std::uint64_t kCatalogueShare = 16;
 
+/// Attributes stay in the folder: a search over a node could not say which tenant it means, and
+/// would find the rows of all.
+void require_no_tenants(const layout::IndexDirectory& directory, const std::string& index) {
+  const auto schema = layout::read_index_schema(directory.path(), directory.manifest());
+  if (!schema || !schema->tenant()) return;
+  throw Error(
+      "'{}': its rows belong to tenants, and a memory node does not hold whose they are: serve the "
+      "folder with farvec-compute-node --index",
+      index);
+}
+
 layout::IndexDirectory open_index(const std::string& index) {
   try {
-    return layout::IndexDirectory::open(index);
+    layout::IndexDirectory directory = layout::IndexDirectory::open(index);
+    require_no_tenants(directory, index);
+    return directory;
   } catch (const Error& error) {
     throw RefusedIndex("{}", error.what());
   }

@@ -64,10 +64,12 @@ void require_name(const std::string& name) {
   }
 }
 
-/// Takes a word from the end of a text, if it has it and something before it.
+/// Takes a word from the end of a text, if it has it after a blank.
 bool take_last(std::string_view& text, std::string_view word) {
   if (text.size() <= word.size() || !text.ends_with(word)) return false;
-  text = trimmed(text.substr(0, text.size() - word.size()));
+  const std::string_view before = text.substr(0, text.size() - word.size());
+  if (trimmed(before).size() == before.size()) return false;
+  text = trimmed(before);
   return true;
 }
 
@@ -92,7 +94,9 @@ Column parse_column(std::string_view text) {
   column.name = trimmed(text.substr(0, colon));
   std::string_view type = trimmed(text.substr(colon + 1));
   column.tenant = take_last(type, "tenant");
-  column.nullable = !take_last(type, "not null") && !column.tenant;
+  const bool not_null = take_last(type, "not null");
+  column.tenant = take_last(type, "tenant") || column.tenant;
+  column.nullable = !not_null && !column.tenant;
   column.type = parse_column_type(type);
   return column;
 }

@@ -37,6 +37,21 @@ TEST(Tenant, MayBeFewNumbers) {
   EXPECT_FALSE(is_named("price = 7", kNumbered));
 }
 
+TEST(Tenant, AlternativesAddUp) {
+  const auto named = [](int first, int last) {
+    std::string text = "owner in (";
+    for (int i = first; i < last; ++i)
+      text += (i > first ? ", 'o" : "'o") + std::to_string(i) + "'";
+    return text + ")";
+  };
+  EXPECT_TRUE(is_named(named(0, 1000), kSchema));
+  EXPECT_FALSE(is_named(named(0, 1001), kSchema));
+  EXPECT_TRUE(is_named(named(0, 500) + " and price = 1 or " + named(500, 1000), kSchema));
+  EXPECT_FALSE(is_named(named(0, 500) + " and price = 1 or " + named(500, 1001), kSchema));
+  EXPECT_TRUE(
+      is_named("owner = 'a' and (" + named(0, 900) + " or " + named(900, 1800) + ")", kSchema));
+}
+
 TEST(Tenant, IsAskedForWhereTheSchemaHasOne) {
   EXPECT_EQ(require_tenants(kSchema, nullptr).code(), StatusCode::invalid_argument);
   EXPECT_TRUE(require_tenants(layout::Schema(), nullptr).ok());

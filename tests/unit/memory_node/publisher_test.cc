@@ -7,6 +7,8 @@
 #include <fstream>
 #include <future>
 
+#include "layout/collection/index_attributes.h"
+#include "layout/index/index_directory.h"
 #include "tests/unit/fifo.h"
 #include "tests/unit/memory_node/publisher_fixture.h"
 
@@ -69,6 +71,26 @@ TEST_F(PublisherTest, ManyPublicationsLeaveOneTable) {
   EXPECT_EQ(std::distance(directory_iterator(folder_.path() / "memory"), directory_iterator()),
             std::ptrdiff_t{layout::kRegionCount})
       << "the names of replaced tables are gone";
+}
+
+TEST_F(PublisherTest, WhatBelongsToTenantsIsRefused) {
+  start();
+  const std::uint64_t generation = attach().generation();
+  const layout::Manifest manifest = layout::IndexDirectory::open(second_).manifest();
+  const auto give = [&](const char* text, const layout::Value& value) {
+    const layout::Schema schema = layout::parse_schema(text);
+    layout::Tuples tuples;
+    const std::vector<layout::Value> values{value};
+    for (std::uint64_t row = 0; row < manifest.count; ++row) tuples.append(schema, values);
+    layout::write_index_attributes(second_, manifest, schema, tuples.view());
+  };
+  give("owner: string tenant", std::string("a"));
+  const grpc::Status refused = load(second_);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(refused.error_message(), HasSubstr("belong to tenants"));
+  expect_unchanged(generation);
+  give("price: i64", std::int64_t{5});
+  EXPECT_TRUE(load(second_).ok());
 }
 
 TEST_F(PublisherTest, WithoutMemoryForBothTheOldOneStays) {

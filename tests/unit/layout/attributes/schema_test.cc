@@ -64,6 +64,7 @@ TEST(Schema, HasOneColumnOfTenantsAtMost) {
   EXPECT_FALSE(schema[1].nullable);
   EXPECT_EQ(to_string(schema), "price: i64, owner: u64 tenant");
   EXPECT_EQ(parse_schema("owner: u64 not null tenant, price: i64")[0], schema[1]);
+  EXPECT_EQ(parse_schema("owner: u64 tenant not null, price: i64")[0], schema[1]);
   EXPECT_EQ(parse_schema("price: i64, tenant: string").tenant(), std::nullopt);
   EXPECT_EQ(parse_schema("tenant: string tenant").tenant(), 0u);
   const std::vector<std::size_t> both{0, 1};
@@ -75,6 +76,9 @@ TEST(Schema, HasOneColumnOfTenantsAtMost) {
   says("a: set tenant", "the tenant's column 'a' is a set");
   says("a: f64 tenant", "it is u64, i64 or string");
   says("a: tenant", "'tenant' is no type");
+  says("a: i64tenant", "'i64tenant' is no type");
+  says("a: stringnot null", "'stringnot null' is no type");
+  says("a: string not nulltenant", "is no type");
   EXPECT_THAT([&] { (void)Schema().with(schema); }, ThrowsMessage<Error>(HasSubstr("'owner'")));
 }
 
