@@ -171,10 +171,19 @@ Result run_search(Searcher& searcher, const AnyArray& array, const SearchArgumen
 Result run_search_near(Searcher& searcher, const VectorView& vectors,
                        std::span<const std::uint64_t> ids, bool as_one,
                        const SearchArguments& arguments) {
-  Call call{.asked = asked_search(arguments, searcher.bounds()),
+  const search::SearchBounds most = searcher.bounds();
+  Call call{.asked = asked_search(arguments, most),
             .deadline_seconds = checked_deadline(arguments.deadline)};
   refuse_filters(searcher, arguments);
-  const std::uint32_t k = call.asked.k++;
+  // One more is looked for: the row itself.
+  const std::uint32_t room = std::min(most.k, most.list) - 1;
+  if (room == 0) throw_invalid("max_list: {} has no room for a row and one near it", most.list);
+  if (!arguments.k) call.asked.k = std::min(call.asked.k, room);
+  const std::uint32_t k = call.asked.k;
+  if (k == 0 || k > room) {
+    throw_invalid("k: {} is out of range: use 1 to {}, one less than other searches may", k, room);
+  }
+  ++call.asked.k;
   call.asked.list = std::max(call.asked.list, call.asked.k);
   Answer answer = search_freely(searcher, vectors, call);
   FARVEC_CHECK(answer.has_user_ids, "ids that are no users'");

@@ -117,6 +117,21 @@ def test_near_a_row_are_the_others(things, rows):
     assert things.search_near(12, k=1).ids.tolist() == [5000]
 
 
+def test_near_has_room_for_one_less(tmp_path, rows, serve):
+    set_of(tmp_path / "set", rows[:300]).close()
+    with farvec.Collection(tmp_path / "set", max_list=500) as things:
+        assert things.search_near(7, within=1e9).ids.shape == (299,)
+        assert things.search_near(7, k=499).ids.shape == (499,)
+        for wrong in (0, 500, 2**32 - 1):
+            with pytest.raises(farvec.InvalidArgument, match="k: .*use 1 to 499"):
+                things.search_near(7, k=wrong)
+    with farvec.Collection(tmp_path / "set", max_list=1) as things:
+        with pytest.raises(farvec.InvalidArgument, match="max_list: 1"):
+            things.search_near(7)
+    with open_soon(serve("--collection", str(tmp_path / "set")), farvec.Collection) as things:
+        assert things.search_near(7, within=1e9).ids.shape == (299,)
+
+
 def test_near_what_is_not_there(things):
     with pytest.raises(farvec.NotFound, match="ids: 3 is not there"):
         things.search_near([12, 3])
@@ -167,9 +182,18 @@ def test_pages_are_searched_for_when_they_are_asked_for(large_index, queries, mo
 
 def test_pages_of_clusters_come_to_the_last_row(tmp_path, rows, queries):
     farvec.build_clusters(rows, tmp_path / "index", metric="l2", clusters=60, progress=False)
-    with farvec.open(tmp_path / "index", max_list=4096) as index:
+    with farvec.open(tmp_path / "index") as index:
         ids = [int(i) for page in index.rows_by_distance(queries[0], page=300) for i in page.ids]
-    assert sorted(ids) == list(range(ROWS))
+        assert sorted(ids) == list(range(ROWS))
+        near = np.flatnonzero(distances("l2", queries[:1], rows)[0] <= 40)
+        ids = [int(i) for page in index.rows_by_distance(queries[0], within=40) for i in page.ids]
+        assert sorted(ids) == near.tolist() and 100 < len(ids) < ROWS
+    with farvec.open(tmp_path / "index", max_probe=4) as index:
+        pages, ids = index.rows_by_distance(queries[0], within=40), []
+        with pytest.raises(farvec.ResourceExhausted, match="max_probe"):
+            for page in pages:
+                ids += page.ids.tolist()
+        assert 0 < len(ids) < len(near) and set(ids) <= set(near.tolist())
 
 
 def test_pages_of_a_paged_hnsw(tmp_path, rows, queries):
@@ -191,12 +215,14 @@ def test_pages_end_where_searches_have_no_room(folder, queries):
             next(pages)
 
 
-@pytest.mark.parametrize("wrong", [{"page": 0}, {"page": 1.5}, {"page": True}, {"k": 3}])
+@pytest.mark.parametrize("wrong", [{"page": 0}, {"page": 1.5}, {"page": True}, {"k": 3}, {"list": 0},
+                                   {"list": "x"}, {"probe": -3}, {"probe": 1.5}])
 def test_pages_that_cannot_be(things, queries, wrong):
     with pytest.raises(farvec.InvalidArgument, match=next(iter(wrong))):
         things.rows_by_distance(queries[0], **wrong)
     with pytest.raises(farvec.InvalidArgument, match="query"):
         things.rows_by_distance(queries)
+    assert len(next(things.rows_by_distance(queries[0], page=np.int64(5), list=np.int64(70))).ids) == 5
 
 
 def test_a_node_does_the_same(tmp_path, serve, rows, queries):
