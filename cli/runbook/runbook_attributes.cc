@@ -1,5 +1,6 @@
 #include "cli/runbook/runbook_attributes.h"
 
+#include "attributes/tenant.h"
 #include "base/error.h"
 #include "indexing/attributes/attribute_reader.h"
 
@@ -35,6 +36,18 @@ layout::Tuples read_attributes(const RunbookAttributes& attributes, const layout
   layout::Tuples tuples = indexing::read_attributes(attributes.file, schema);
   indexing::require_rows(tuples, rows, attributes.file);
   return tuples;
+}
+
+void require_useful(const attributes::Condition* condition, const layout::Schema& schema,
+                    const layout::TupleView& attributes, std::size_t rows) {
+  const Status named = attributes::require_tenants(schema, condition);
+  if (!named.ok()) throw Error("--filter: {}", named.message());
+  if (condition == nullptr) return;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const layout::Tuple tuple(attributes.count() > 0 ? attributes.row(row) : layout::null_tuple());
+    if (evaluate(*condition, tuple, row) == attributes::Truth::yes) return;
+  }
+  throw Error("--filter: no row of --data meets it");
 }
 
 }  // namespace farvec::cli

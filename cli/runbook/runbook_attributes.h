@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "attributes/condition.h"
 #include "base/command_line.h"
 #include "layout/attributes/schema.h"
 #include "layout/attributes/tuple.h"
@@ -24,5 +25,11 @@ layout::Schema schema_of(const RunbookAttributes& attributes);
 /// naming the option or the file.
 layout::Tuples read_attributes(const RunbookAttributes& attributes, const layout::Schema& schema,
                                std::size_t rows);
+
+/// Throws Error naming --filter: where no row of the data meets the condition, so that nothing
+/// would be measured, and where the rows belong to tenants and it names none. `attributes` are
+/// those of `rows` rows, or none; null: there is no condition.
+void require_useful(const attributes::Condition* condition, const layout::Schema& schema,
+                    const layout::TupleView& attributes, std::size_t rows);
 
 }  // namespace farvec::cli

@@ -228,6 +228,7 @@ void run(const Command& command, const RunbookArguments& arguments) {
                                   .condition = condition_of(arguments.run, schema),
                                   .folder = arguments.truth,
                                   .quiet = true};
+  require_useful(input.condition.get(), schema, input.attributes, data.count());
   measure::print_step_header();
   const auto told = [&](const measure::StepOutcome& outcome) {
     measure::print_step(outcome);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <regex>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -43,6 +45,25 @@ dataset::GroundTruth compute(const TruthInput& input, const LiveSet& live) {
   return truth;
 }
 
+/// The file of a folder of true neighbours that says which condition they meet.
+constexpr const char* kFilterFile = "filter.txt";
+
+/// Notes the condition in a folder without true neighbours. Throws Error where the folder has those
+/// of another condition: nearest rows that meet less, or more, are no fault that a file shows.
+void require_same_filter(const TruthInput& input) {
+  const fs::path note = fs::path(input.folder) / kFilterFile;
+  const std::string wanted = input.condition == nullptr ? "" : to_string(*input.condition);
+  std::string noted;
+  std::getline(std::ifstream(note), noted, '\0');
+  if (noted == wanted) return;
+  if (noted.empty() && fs::is_empty(input.folder)) {
+    std::ofstream(note) << wanted;
+    return;
+  }
+  throw Error("'{}' has the true neighbours {}: give this run a folder of its own", input.folder,
+              noted.empty() ? "of searches without a filter" : "that meet " + noted);
+}
+
 /// Returns the step's file with enough neighbours; an empty path when there is none.
 fs::path find_file(const TruthInput& input, const RunbookStep& step) {
   const std::regex name(fmt::format("step{}\\.gt([0-9]{{1,6}})", step.number));
@@ -79,6 +100,7 @@ dataset::GroundTruth truth_of_step(const TruthInput& input, const RunbookStep& s
                                    const LiveSet& live) {
   if (input.folder.empty()) return compute(input, live);
   fs::create_directories(input.folder);
+  require_same_filter(input);
   const fs::path file = find_file(input, step);
   if (!file.empty()) return read(input, live, file);
   dataset::GroundTruth truth = compute(input, live);

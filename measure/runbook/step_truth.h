@@ -23,8 +23,8 @@ struct TruthInput {
   layout::TupleView attributes = {};
   attributes::ConditionPointer condition = nullptr;  ///< what neighbours meet; null: nothing
   /// The folder of files with the names of big-ann-benchmarks, `step<N>.gt<K>`. Those that are
-  /// there are read, and those that are missing are written. When it is empty, all are computed and
-  /// none is kept.
+  /// there are read, and those that are missing are written, with the condition in `filter.txt`.
+  /// When it is empty, all are computed and none is kept.
   std::string folder;
   unsigned threads = 0;
   bool quiet = false;

@@ -141,15 +141,14 @@ class Filters(RunbookTest, DaemonTest):
         for number, ids in self.true_among(lambda row: row < 220 and row % 3 != 1).items():
             found, _ = read_neighbours(self.truth / f"step{number}.gt{K}")
             np.testing.assert_array_equal(np.sort(found), np.sort(ids))
-        # The same folder has no truth of another condition.
-        self.must_refuse(self.run_filtered("--filter", "price > 219", "--truth", self.truth),
-                         "step2.gt10", "do not meet the filter")
+        # The same folder has no truth of another condition, nor of none.
+        for options in (["--filter", "price < 200"], []):
+            self.must_refuse(self.run_filtered(*options, "--truth", self.truth), "folder of its own")
 
     def test_fewer_than_k_may_meet_it(self):
         self.must_pass(self.run_filtered("--filter", "price in (3, 60, 205)", "--truth", self.truth))
         self.assertEqual([row["recall"] for row in self.rows_of() if "recall" in row], [1, 1, 1])
-        self.assertEqual(list(self.truth.iterdir()), [])
-        self.must_pass(self.run_filtered("--filter", "price < 0"))
+        self.assertEqual([path.name for path in self.truth.iterdir()], ["filter.txt"])
 
     def test_a_node_is_asked_so_too(self):
         folder = self.folder / "collection"
@@ -168,6 +167,11 @@ class Filters(RunbookTest, DaemonTest):
         bare = (*hnsw, "--kind", "collection")
         self.must_refuse(self.run_filtered(kind=bare), "--attributes", "--schema")
         self.must_refuse(self.run_filtered("--filter", "prise < 3"), "--filter", "prise")
+        self.must_refuse(self.run_filtered("--filter", "price < 0"), "--filter", "no row")
+        owned = (*bare, "--schema", "price: i64, name: string tenant")
+        for wrong in ([], ["--filter", "price < 220"]):
+            self.must_refuse(self.run_filtered(*wrong, kind=owned), "--filter", "names none")
+        self.must_pass(self.run_filtered("--filter", "name = 'n1'", kind=owned))
         self.must_refuse(self.run_filtered(kind=(*bare, "--schema", "price: i65")), "--schema", "i65")
         self.attributes.write_text('{"price": 1}\n')
         self.must_refuse(self.run_filtered(), "base.jsonl", "1 rows")
