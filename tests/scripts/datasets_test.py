@@ -312,5 +312,86 @@ class GetScript(unittest.TestCase):
                 self.assertIn(message, done.stderr)
 
 
+class DebianText(FolderTest):
+    """The lists are small ones, and vectors come from a model of the test's own."""
+
+    LISTS = "".join(f"""Package: p{number:02}
+Installed-Size: {number * 10}
+Maintainer: Somebody <some@body>
+Description: does {number} things
+Description-md5: md{number}
+Section: {('libs', 'doc')[number % 2]}
+Tag: role::program, use::{('editing', "gam'ing")[number % 2]},
+ works-with::p{number}
+
+""" for number in range(30)) + "Package: bare\nDescription: has little\nInstalled-Size: many\n\n"
+    TRANSLATIONS = "".join(f"""Package: p{number:02}
+Description-md5: md{number}
+Description-en: does {number} things well
+ It is the first sentence of number {number}. A second one
+ goes over two lines of the text here. Short one.
+ .
+ The paragraph that comes later says {number} more words.
+
+""" for number in range(30))
+
+    def make(self, *arguments):
+        lists, translations = self.out / "Packages", self.out / "Translation-en"
+        lists.write_text(self.LISTS)
+        translations.write_text(self.TRANSLATIONS)
+        (self.out / "sentence_model.py").write_text("""import numpy as np
+class SentenceModel:
+    def __init__(self, folder):
+        assert folder == "the model"
+    def embed(self, texts, told):
+        told(len(texts), len(texts))
+        return np.asarray([[len(text), text.count("one"), text.count("."), 1] for text in texts], np.float32)
+""")
+        call = (f"import sys; sys.path[:0] = [{str(self.out)!r}, {str(SCRIPTS)!r}]; import debian_text; "
+                "sys.exit(debian_text.main(sys.argv[1:]))")
+        return run("/usr/bin/python3", "-B", "-c", call, lists, translations, "--model", "the model",
+                   "--out", self.out, *arguments)
+
+    def lines(self, name):
+        return [json.loads(line) for line in (self.out / name).read_text().splitlines()]
+
+    def test_queries_are_sentences_that_the_base_does_not_have(self):
+        done = self.make("--queries", 7)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("31 packages, 30 with some of 33 tags", done.stderr)
+        base, queries = (read_rows(self.out / f"{name}.fbin", "<f4") for name in ("base", "query"))
+        self.assertEqual((base.shape, queries.shape), ((31, 4), (7, 4)))
+        attributes = self.lines("base.jsonl")
+        names = [row["package"] for row in attributes]
+        self.assertEqual(names, sorted(names))
+        self.assertEqual(attributes[0], {"package": "bare", "section": "unknown", "kilobytes": None,
+                                         "maintainer": None, "tags": []})
+        self.assertEqual(attributes[4], {"package": "p03", "section": "doc", "kilobytes": 30,
+                                         "maintainer": "Somebody <some@body>",
+                                         "tags": ["role::program", "use::gam'ing", "works-with::p3"]})
+        for row, query in zip(queries, self.lines("query.jsonl")):
+            tags = attributes[names.index(query["package"])]["tags"]
+            self.assertEqual(row[0], len(query["sentence"]))
+            self.assertGreaterEqual(len(query["sentence"].split()), 6)
+            self.assertTrue(any("'" + tag.replace("'", "''") + "'" in query["filter"] for tag in tags))
+            # The description has the synopsis and the three sentences that are left.
+            self.assertEqual(base[names.index(query["package"])][2], 4)
+        self.assertEqual(base[names.index("bare")].tolist(), [len("has little."), 0, 1, 1])
+
+    def test_a_sample_of_packages(self):
+        self.assertEqual(self.make("--packages", 12).returncode, 0)
+        self.assertEqual(len(self.lines("query.jsonl")), 6)
+        self.assertEqual(read_rows(self.out / "base.fbin", "<f4").shape, (12, 4))
+        names = {row["package"] for row in self.lines("base.jsonl")}
+        self.assertTrue(names.issuperset(row["package"] for row in self.lines("query.jsonl")))
+
+    def test_says_what_is_missing(self):
+        self.assertIn("30 packages have 4 sentences and 2 tags: 31 queries",
+                      self.make("--queries", 31).stderr)
+        self.assertIn("there are 31 packages, and not 40", self.make("--packages", 40).stderr)
+        self.LISTS = ""
+        self.assertIn("no packages in it", self.make().stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
