@@ -300,65 +300,61 @@ Raises:
           "flush(), and all segments of that moment become one, without the rows that are out.");
 }
 
-void bind_reads(nb::class_<CollectionHandle>& type) {
+Result search(const CollectionHandle& handle, const AnyArray& queries,
+              const SearchArguments& arguments) {
+  return run_search(*handle.get(), queries, arguments);
+}
+
+/// Binds a search by what `argument` names, with the options that every search of a collection has.
+void bind_search(nb::class_<CollectionHandle>& type, const char* name, const char* argument,
+                 Result (*search)(const CollectionHandle&, const AnyArray&, const SearchArguments&),
+                 const char* doc) {
   type.def(
-          "search",
-          [](const CollectionHandle& handle, const AnyArray& queries, std::optional<std::int64_t> k,
-             std::optional<std::int64_t> list, std::int64_t width,
-             std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool exact,
-             std::optional<float> bound, const std::optional<std::string>& filter,
-             const std::optional<std::vector<std::string>>& select, double deadline) {
-            return run_search(*handle.get(), queries,
-                              {.k = k,
-                               .list = list,
-                               .width = width,
-                               .probe = probe,
-                               .prune_ratio = prune_ratio,
-                               .exact = exact,
-                               .within = bound,
-                               .deadline = deadline,
-                               .filter = filter.value_or(""),
-                               .select = select.value_or(std::vector<std::string>())});
-          },
-          "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
-          "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "exact"_a = false,
-          "within"_a = nb::none(), "filter"_a = nb::none(), "select"_a = nb::none(),
-          "deadline"_a = 10.0,
-          "Find the nearest live vectors; as Index.search(), with ids of the user's (uint64, the "
-          "largest number for none), and k may be more than there are vectors. ``filter`` is a "
-          "condition on attributes and ids that all results meet: ``\"price < 20 and tags contains "
-          "any ('new')\"``. With ``select``, a list of names of columns, the result has "
-          "``attributes``: a dict with a list of k values for each column, None where a neighbour "
-          "is missing; of several queries a list of such dicts. With ``within`` results are no "
-          "farther than this distance, and ``k`` is the most that there are (None: 1000).")
-      .def(
-          "search_near",
-          [](const CollectionHandle& handle, const AnyArray& ids, std::optional<std::int64_t> k,
-             std::optional<std::int64_t> list, std::int64_t width,
-             std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool exact,
-             std::optional<float> bound, const std::optional<std::string>& filter,
-             const std::optional<std::vector<std::string>>& select, double deadline) {
-            return search_near(handle, ids,
-                               {.k = k,
-                                .list = list,
-                                .width = width,
-                                .probe = probe,
-                                .prune_ratio = prune_ratio,
-                                .exact = exact,
-                                .within = bound,
-                                .deadline = deadline,
-                                .filter = filter.value_or(""),
-                                .select = select.value_or(std::vector<std::string>())});
-          },
-          "ids"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
-          "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "exact"_a = false,
-          "within"_a = nb::none(), "filter"_a = nb::none(), "select"_a = nb::none(),
-          "deadline"_a = 10.0,
-          "Find the nearest live vectors of rows, by their ids: search() with their vectors, "
-          "without each row itself. ``k`` is less than the most that search() takes. One id has a "
-          "result of one query. The rows are read first, so that "
-          "another thread may change one before the search. An id that is not there is refused.")
-      .def(
+      name,
+      [search](const CollectionHandle& handle, const AnyArray& asked, std::optional<std::int64_t> k,
+               std::optional<std::int64_t> list, std::int64_t width,
+               std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool exact,
+               std::optional<float> bound, const std::optional<std::string>& filter,
+               const std::optional<std::vector<std::string>>& select, double deadline) {
+        return search(handle, asked,
+                      {.k = k,
+                       .list = list,
+                       .width = width,
+                       .probe = probe,
+                       .prune_ratio = prune_ratio,
+                       .exact = exact,
+                       .within = bound,
+                       .deadline = deadline,
+                       .filter = filter.value_or(""),
+                       .select = select.value_or(std::vector<std::string>())});
+      },
+      nb::arg(argument), "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
+      "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "exact"_a = false,
+      "within"_a = nb::none(), "filter"_a = nb::none(), "select"_a = nb::none(),
+      "deadline"_a = 10.0, doc);
+}
+
+void bind_searches(nb::class_<CollectionHandle>& type) {
+  bind_search(
+      type, "search", "queries", &search,
+      "Find the nearest live vectors; as Index.search(), with ids of the user's (uint64, the "
+      "largest number for none), and k may be more than there are vectors. ``filter`` is a "
+      "condition on attributes and ids that all results meet: ``\"price < 20 and tags contains "
+      "any ('new')\"``. With ``select``, a list of names of columns, the result has "
+      "``attributes``: a dict with a list of k values for each column, None where a neighbour "
+      "is missing; of several queries a list of such dicts. With ``within`` results are no "
+      "farther than this distance, and ``k`` is the most that there are (None: 1000).");
+  bind_search(
+      type, "search_near", "ids", &search_near,
+      "Find the nearest live vectors of rows, by their ids: search() with their vectors, "
+      "without each row itself. ``k`` is less than the most that search() takes. One id has a "
+      "result of one query. The rows are read first, so that another thread may change one before "
+      "the search. An id that is not there is refused.");
+}
+
+void bind_reads(nb::class_<CollectionHandle>& type) {
+  bind_searches(type);
+  type.def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
             return nb::module_::import_("farvec._async")

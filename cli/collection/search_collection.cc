@@ -19,6 +19,7 @@
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
+#include "cli/search/filter_option.h"
 #include "cli/search/within_option.h"
 #include "collection/read/collection_reader.h"
 #include "collection/search/collection_part.h"
@@ -111,7 +112,7 @@ class Measurement {
         reader_(reader),
         access_(access),
         queries_(load(arguments, reader.shape())),
-        condition_(condition_of(arguments, reader.shape().schema)),
+        condition_(parse_filter(arguments.filter, reader.shape().schema)),
         progress_("queries", choices * arguments.passes * queries_.count(), arguments.quiet) {
     if (!arguments.groundtruth.empty()) truth_ = dataset::read_groundtruth(arguments.groundtruth);
     for (std::uint32_t c = 0; c < arguments.threads; ++c) {
@@ -142,17 +143,6 @@ class Measurement {
   }
 
  private:
-  /// Returns null where no filter was given.
-  static attributes::ConditionPointer condition_of(const SearchArguments& arguments,
-                                                   const layout::Schema& schema) {
-    if (arguments.filter.empty()) return nullptr;
-    try {
-      return attributes::parse_condition(arguments.filter, schema);
-    } catch (const Error& error) {
-      throw Error("--filter: {}", error.what());
-    }
-  }
-
   static dataset::VectorSet load(const SearchArguments& arguments,
                                  const layout::CollectionManifest& shape) {
     const dataset::VectorSet queries = dataset::load(arguments.queries, {.metric = shape.metric});

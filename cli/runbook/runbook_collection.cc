@@ -5,6 +5,7 @@
 
 #include "cli/collection/collection_options.h"
 #include "cli/interrupt.h"
+#include "cli/search/filter_option.h"
 #include "collection/search/collection_part.h"
 #include "indexing/source.h"
 #include "search/core/batch_search.h"
@@ -37,7 +38,7 @@ RunbookCollection::RunbookCollection(const RunbookOptions& run,
     : run_(run),
       options_(options),
       folder_(folder),
-      condition_(condition_of(run, options.shape.schema)) {
+      condition_(parse_filter(run.filter, options.shape.schema)) {
   collection::Collection::create(run.folder, options.shape, layout::as_tool_option);
   collection_ = std::make_unique<collection::Collection>(run.folder, access_of(run, options));
   for (std::uint32_t c = 0; c < run.access.threads; ++c) {

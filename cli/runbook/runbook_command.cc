@@ -22,6 +22,7 @@
 #include "cli/runbook/runbook_collection.h"
 #include "cli/runbook/runbook_hnsw.h"
 #include "cli/runbook/runbook_node.h"
+#include "cli/search/filter_option.h"
 #include "dataset/vector_set.h"
 #include "graph/usual_degree.h"
 #include "measure/report/json_text.h"
@@ -225,7 +226,7 @@ void run(const Command& command, const RunbookArguments& arguments) {
                                   .metric = metric,
                                   .k = arguments.run.k,
                                   .attributes = attributes.view(),
-                                  .condition = condition_of(arguments.run, schema),
+                                  .condition = parse_filter(arguments.run.filter, schema),
                                   .folder = arguments.truth,
                                   .quiet = true};
   require_useful(input.condition.get(), schema, input.attributes, data.count());

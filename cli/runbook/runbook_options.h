@@ -4,10 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "attributes/condition.h"
-#include "base/error.h"
 #include "cli/hnsw/page_options.h"
-#include "layout/attributes/schema.h"
 
 namespace farvec::cli {
 
@@ -18,16 +15,5 @@ struct RunbookOptions {
   std::string filter;       ///< condition that results meet; empty: none
   PageAccess access;        ///< threads, slots and durability; the rest is of graphs on pages
 };
-
-/// Returns null where there is no filter. Throws Error naming the option.
-inline attributes::ConditionPointer condition_of(const RunbookOptions& run,
-                                                 const layout::Schema& schema) {
-  if (run.filter.empty()) return nullptr;
-  try {
-    return attributes::parse_condition(run.filter, schema);
-  } catch (const Error& error) {
-    throw Error("--filter: {}", error.what());
-  }
-}
 
 }  // namespace farvec::cli

@@ -14,6 +14,7 @@
 #include "collection/search/found_attributes.h"
 #include "collection/search/search_legs.h"
 #include "search/core/core_loop.h"
+#include "search/core/search_within.h"
 
 namespace farvec::collection {
 
@@ -270,11 +271,6 @@ Result<bool> CollectionPart::plan_again(const SearchRequest& request, Slot& slot
   return any;
 }
 
-/// Attributes are attached to the results that are near enough alone.
-void CollectionPart::drop_far(const SearchRequest& request, Slot& slot) {
-  while (slot.kept > 0 && slot.found[slot.kept - 1].distance > request.within) --slot.kept;
-}
-
 void CollectionPart::fill(const SearchRequest& request, const Slot& slot, SearchAnswer& answer) {
   answer.counts = {};
   double all = 0;
@@ -291,13 +287,14 @@ void CollectionPart::fill(const SearchRequest& request, const Slot& slot, Search
     answer.distances[i] = slot.found[i].distance;
   }
   answer.found = static_cast<std::uint32_t>(slot.kept);
+  keep_within(request, answer);
 }
 
 /// Says where the attributes of the results are.
 void CollectionPart::attach_attributes(const ViewPointer& view, const Slot& slot,
                                        SearchAnswer& answer) {
   std::vector<RowPlace> rows;
-  for (std::size_t i = 0; i < slot.kept; ++i) {
+  for (std::size_t i = 0; i < answer.found; ++i) {
     const Slot::Found& found = slot.found[i];
     const Leg& leg = *found.leg;
     rows.push_back(
@@ -344,7 +341,6 @@ Status CollectionPart::search(std::uint32_t number, const SearchRequest& request
     status = attributes::require_tenants(*view->schema, request.condition);
     if (status.ok()) status = bind(*view, slot);
     if (status.ok()) status = search_legs(number, request);
-    if (status.ok()) drop_far(request, slot);
     if (status.ok()) fill(request, slot, answer);
     if (status.ok() && request.attributes) attach_attributes(view, slot, answer);
   } catch (const std::exception& error) {

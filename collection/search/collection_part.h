@@ -65,7 +65,6 @@ class CollectionPart final : public search::CorePart {
   void run_round(std::uint32_t slot);
   Status merge(const search::SearchRequest& request, Slot& slot) const;
   Result<bool> plan_again(const search::SearchRequest& request, Slot& slot) const;
-  static void drop_far(const search::SearchRequest& request, Slot& slot);
   static void fill(const search::SearchRequest& request, const Slot& slot,
                    search::SearchAnswer& answer);
   static void attach_attributes(const ViewPointer& view, const Slot& slot,

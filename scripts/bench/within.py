@@ -17,6 +17,7 @@ import tempfile
 import numpy as np
 
 import farvec
+from farvec._by_distance import pages
 
 ROWS_WITHIN = (1, 10, 30, 100, 300, 900)
 MOST, PAGE = 1000, 10
@@ -59,8 +60,8 @@ def paged(index, queries, truth, count):
     recalls, reads = [], []
     for query, true in zip(queries, truth):
         counted = Counted(index)
-        pages = farvec._by_distance.pages(counted, query, page=PAGE)
-        ids = [id for page in itertools.islice(pages, -(-count // PAGE)) for id in page.ids]
+        taken = itertools.islice(pages(counted, query, page=PAGE), -(-count // PAGE))
+        ids = [id for page in taken for id in page.ids]
         recalls.append(share_found(ids[:count], true))
         reads.append(counted.reads)
     return {"recall_pages": np.mean(recalls), "reads_pages": np.mean(reads)}
@@ -82,7 +83,6 @@ class Counted:
 
 
 def main():
-    import farvec._by_distance  # noqa: F401
     given = arguments()
     base = np.ascontiguousarray(farvec.read_vectors(given.base)[:given.rows])
     queries = np.ascontiguousarray(farvec.read_vectors(given.queries)[:given.asked])
