@@ -157,6 +157,11 @@ function(farvec_unit_tests folder)
   target_link_libraries(${room}_test PRIVATE ${room} ${ARG_DEPENDS})
   farvec_test_program(${room}_test)
   add_dependencies(unit_tests ${room}_test)
+  # The thread sanitizer makes the longest of them twenty times slower.
+  set(limit_s 300)
+  if(FARVEC_SANITIZE)
+    set(limit_s 900)
+  endif()
   gtest_discover_tests(${room}_test TEST_PREFIX "${room}." DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300 LABELS unit)
+    PROPERTIES TIMEOUT ${limit_s} LABELS unit)
 endfunction()

@@ -316,6 +316,12 @@ Built merged_in_pieces(const VectorView& rows, std::size_t merges) {
   return merged;
 }
 
+#ifdef __SANITIZE_THREAD__
+constexpr std::size_t kManyMerges = 8;  ///< forty take minutes
+#else
+constexpr std::size_t kManyMerges = 40;
+#endif
+
 /// Half of the queries choose the number of clusters to probe.
 TEST(ClusterMerge, FindsAsMuchAfterManyAsClustersThatAreBuiltFromNothing) {
   const std::filesystem::path folder = tests::data_set("deep20k");
@@ -329,7 +335,7 @@ TEST(ClusterMerge, FindsAsMuchAfterManyAsClustersThatAreBuiltFromNothing) {
   std::size_t probes = 1;
   while (find(fresh.clusters, tuning, probes).recall < 0.95) ++probes;
   const Found anew = find(fresh.clusters, told, probes);
-  for (const std::size_t merges : {1u, 40u}) {
+  for (const std::size_t merges : {std::size_t{1}, kManyMerges}) {
     const Built merged = merged_in_pieces(base.view(), merges);
     expect_sound(merged, base.count(), 8);
     EXPECT_EQ(merged.clusters.count(), fresh.clusters.count());
