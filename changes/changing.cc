@@ -31,4 +31,13 @@ void Changing::erase_matching(const std::string&, const Patience&, Receipt&) {
   throw_no_attributes();
 }
 
+void Changing::update(std::span<const std::uint64_t>, const ColumnValues&, const Patience&,
+                      Receipt&) {
+  throw_no_attributes();
+}
+
+void Changing::update_matching(const std::string&, const ColumnValues&, const Patience&, Receipt&) {
+  throw_no_attributes();
+}
+
 }  // namespace farvec::changes

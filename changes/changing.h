@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "base/status_error.h"
 #include "base/types.h"
+#include "changes/column_values.h"
 #include "changes/listed_rows.h"
 #include "changes/receipt.h"
 #include "changes/row_batch.h"
@@ -92,6 +93,19 @@ class Changing {
   /// row that is removed met it at that moment. Throws what list() throws.
   virtual void erase_matching(const std::string& filter, const Patience& patience,
                               Receipt& receipt);
+
+  /// Gives the rows with these ids new values in some columns, and leaves their vectors, and their
+  /// other columns, as they are. There is a tuple for each id, or one for all. Ids that are not
+  /// there are counted as missing; so are those that come again, and the first of them holds. A row
+  /// has all of its new values or none, also after a kill. Throws StatusError (invalid_argument)
+  /// for values that do not fit the schema, and what list() throws.
+  virtual void update(std::span<const std::uint64_t> ids, const ColumnValues& update,
+                      const Patience& patience, Receipt& receipt);
+  /// Gives the rows that meet a condition, the text of which is `filter`, the values of one tuple;
+  /// an empty one means every row. A row that met it before the call, and is not changed meanwhile,
+  /// has them, and a row that has them met it at that moment. Throws what update() throws.
+  virtual void update_matching(const std::string& filter, const ColumnValues& update,
+                               const Patience& patience, Receipt& receipt);
 
   /// Adds columns to the schema: rows that are there are null in them. Rows that were checked
   /// before may still be inserted. Only collections take columns: others throw StatusError

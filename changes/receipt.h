@@ -16,9 +16,9 @@ inline constexpr std::size_t kMostReadAttributes = std::size_t{16} << 20;
 /// Says what one change did, or several.
 struct Receipt {
   std::uint64_t version = 0;   ///< number of the last change
-  std::uint64_t done = 0;      ///< rows inserted, or ids that were there and are erased
+  std::uint64_t done = 0;      ///< rows inserted, or ids that were there and are erased or updated
   std::uint64_t replaced = 0;  ///< rows inserted whose ids were there
-  std::uint64_t missing = 0;   ///< ids to erase that were not there
+  std::uint64_t missing = 0;   ///< ids to erase or to update that were not there
 
   Receipt& operator+=(const Receipt& part) {
     version = std::max(version, part.version);

@@ -28,8 +28,8 @@ std::vector<std::size_t> choose_merge(const std::vector<SegmentSize>& segments,
   }
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const SegmentSize& size = segments[i];
-    const double out = static_cast<double>(size.rows - size.live);
-    if (out > policy.out_share * static_cast<double>(size.rows)) return {i};
+    const double changed = static_cast<double>(size.rows - size.live + size.updated);
+    if (changed > policy.out_share * static_cast<double>(size.rows)) return {i};
   }
   return {};
 }

@@ -11,6 +11,7 @@ namespace farvec::collection {
 struct SegmentSize {
   std::uint64_t rows = 0;
   std::uint64_t live = 0;
+  std::uint64_t updated = 0;  ///< rows whose attributes are in DRAM until the segment is rewritten
 };
 
 struct MergePolicy {
@@ -18,7 +19,7 @@ struct MergePolicy {
   /// it that the collection is larger than a memtable.
   std::uint32_t fanout = 4;
   std::uint64_t memtable_rows = 0;
-  /// A segment of which a larger share is out is rewritten.
+  /// A segment of which a larger share is out or updated is rewritten.
   double out_share = 0.3;
 };
 

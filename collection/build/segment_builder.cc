@@ -40,11 +40,17 @@ void append_nulls(std::size_t rows, layout::Tuples& attributes) {
 }
 
 /// Appends the attributes of some rows of a segment.
-void append_attributes(const Segment& segment, std::span<const NodeId> rows,
+void append_attributes(const View::Bulk& bulk, std::span<const NodeId> rows,
                        layout::Tuples& attributes) {
-  if (!segment.attributes().has_file()) return append_nulls(rows.size(), attributes);
-  const layout::Tuples all = segment.attributes().read_all();
-  for (const NodeId row : rows) attributes.append(all.view().row(row));
+  const layout::Tuples all = bulk.segment->attributes().read_all();
+  for (const NodeId row : rows) {
+    const std::span<const std::byte> updated = bulk.updates->find(row);
+    if (!updated.empty()) {
+      attributes.append(updated);
+    } else {
+      attributes.append(all.count() == 0 ? layout::null_tuple() : all.view().row(row));
+    }
+  }
 }
 
 std::vector<const View::Bulk*> largest_first(const View& part) {
@@ -90,7 +96,7 @@ Replacement build_segment(const ViewPointer& part, Memtable& memtable,
   for (const NodeId row : result.parts.front().rows) {
     std::memcpy(rows.mutable_row(ids.size()), memtable.row(row), rows.view().row_bytes());
     ids.push_back(memtable.id(row));
-    if (!recipe.schema->empty()) attributes.append(memtable.attributes(row));
+    if (!recipe.schema->empty()) attributes.append(fresh.attributes(row));
   }
   indexing::Source source{
       indexing::describe_source({recipe.name, recipe.name}, rows.view(), manifest.metric),
@@ -113,7 +119,7 @@ Replacement merge_segments(const ViewPointer& part, const SegmentRecipe& recipe)
     result.parts.push_back(live_rows(&segment, segment.rows(), *bulk->out));
     for (const NodeId row : result.parts.back().rows) ids.push_back(segment.ids().of(row));
     if (recipe.schema->empty()) continue;
-    append_attributes(segment, result.parts.back().rows, attributes);
+    append_attributes(*bulk, result.parts.back().rows, attributes);
   }
   if (ids.empty()) return result;
   require_place(recipe);

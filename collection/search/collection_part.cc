@@ -98,6 +98,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.part = bound->part.get();
     leg.index = bound->index;
     leg.gone = bulk.out;
+    leg.updates = bulk.updates;
     leg.out = bulk.out->empty() ? nullptr : bulk.out.get();
     leg.live = bulk.live();
     leg.wanted.clear();
@@ -143,6 +144,7 @@ CollectionPart::Bound* CollectionPart::bound_to(const std::shared_ptr<Segment>& 
 void CollectionPart::release(Slot& slot) {
   for (Leg& leg : slot.legs_used()) {
     leg.gone = nullptr;
+    leg.updates = nullptr;
     leg.others = nullptr;
     if (leg.segment != nullptr) --bound_.at(leg.segment->number()).users;
   }
@@ -296,10 +298,8 @@ void CollectionPart::attach_attributes(const ViewPointer& view, const Slot& slot
   std::vector<RowPlace> rows;
   for (std::size_t i = 0; i < answer.found; ++i) {
     const Slot::Found& found = slot.found[i];
-    const Leg& leg = *found.leg;
-    rows.push_back(
-        {leg.fresh == nullptr ? nullptr : leg.fresh->memtable.get(), leg.segment, found.row});
-    if (leg.segment != nullptr) ++answer.counts.attribute_reads;
+    rows.push_back(found.leg->place(found.row));
+    if (rows.back().reads_file()) ++answer.counts.attribute_reads;
   }
   answer.attributes = std::make_shared<const FoundAttributes>(view, std::move(rows));
 }

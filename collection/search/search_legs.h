@@ -26,8 +26,10 @@ struct CollectionPart::Leg {
   const View::Fresh* fresh = nullptr;   ///< null for a segment's
   MemtableScratch* memtable = nullptr;  ///< for searches of memtables
   std::shared_ptr<const RowSet> gone;   ///< rows that are out; the view's
-  const RowSet* out = nullptr;          ///< rows that are no results; null: every row may be one
-  std::uint64_t live = 0;  ///< its rows that may be results; without any it is not searched
+  /// A segment's rows whose attributes are not those of its file; the view's.
+  std::shared_ptr<const layout::UpdatedTuples> updates;
+  const RowSet* out = nullptr;  ///< rows that are no results; null: every row may be one
+  std::uint64_t live = 0;       ///< its rows that may be results; without any it is not searched
   std::shared_ptr<const RowSet> others;  ///< holds `out` of a search with a condition
   const cluster::ClusterMatches* by_cluster = nullptr;  ///< in `others`; null: not known
   std::vector<NodeId> wanted;  ///< the rows that meet the condition, where few do
@@ -60,6 +62,10 @@ struct CollectionPart::Leg {
   Status ask(const search::SearchRequest& whole, search::SearchChoice choice);
   std::uint64_t id(NodeId row) const {
     return segment != nullptr ? segment->ids().of(row) : fresh->memtable->id(row);
+  }
+  RowPlace place(NodeId row) const {
+    if (segment == nullptr) return fresh->place(row);
+    return {.segment = segment, .row = row, .updates = updates.get()};
   }
   /// Never throws, because a fiber that waits for it would wait for ever.
   void run() {

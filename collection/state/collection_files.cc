@@ -15,12 +15,13 @@
 #include "layout/collection/catalogue.h"
 #include "layout/collection/collection_format.h"
 #include "layout/collection/out_file.h"
+#include "layout/collection/updates_file.h"
 #include "layout/index/index_removal.h"
 
 namespace farvec::collection {
 namespace {
 
-/// Removes a file of rows that are out, or what it was when its writer was killed.
+/// Removes a file of changed rows, or what it was when its writer was killed.
 void remove_with_warning(const std::filesystem::path& path) {
   std::error_code error;
   const auto kind = std::filesystem::symlink_status(path, error).type();
@@ -46,6 +47,14 @@ std::string_view before_partial(std::string_view name) {
   return of_file ? name.substr(0, dot) : name;
 }
 
+layout::SegmentName out_name(std::uint64_t number, std::uint64_t version) {
+  return {.number = number, .out_version = version};
+}
+
+layout::SegmentName updates_name(std::uint64_t number, std::uint64_t version) {
+  return {.number = number, .update_version = version};
+}
+
 }  // namespace
 
 CollectionFiles::CollectionFiles(const std::filesystem::path& folder,
@@ -61,8 +70,20 @@ std::filesystem::path CollectionFiles::segment_folder(std::uint64_t number) cons
   return folder_ / layout::segment_folder_name(number);
 }
 
-std::filesystem::path CollectionFiles::out_path(const layout::SegmentEntry& entry) const {
-  return folder_ / layout::out_file_name(entry.number, entry.out_version);
+/// Returns the names of the files beside the segment's folder.
+std::vector<CollectionFiles::Name> CollectionFiles::names_of(const layout::SegmentEntry& entry) {
+  std::vector<Name> names;
+  if (entry.out_version != 0) names.push_back(out_name(entry.number, entry.out_version));
+  if (entry.update_version != 0) names.push_back(updates_name(entry.number, entry.update_version));
+  return names;
+}
+
+/// Says whether the newest manifest names the file.
+bool CollectionFiles::is_named(const Name& name) const {
+  const auto known = saved_.find(name.number);
+  if (known == saved_.end()) return false;
+  const std::vector<Name> names = names_of(known->second.entry);
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::vector<View::Bulk> CollectionFiles::open(const SegmentAccess& access, const View& known) {
@@ -73,10 +94,16 @@ std::vector<View::Bulk> CollectionFiles::open(const SegmentAccess& access, const
       segment = open_segment(segment_folder(number), saved.entry, schema_, access);
       if (publisher_ != nullptr) publisher_->want(*segment);
     }
+    const layout::SegmentEntry& entry = saved.entry;
     saved.out = std::make_shared<const RowSet>(
-        saved.entry.out_version == 0 ? RowSet()
-                                     : layout::read_out_file(out_path(saved.entry), saved.entry));
-    parts.push_back({std::move(segment), saved.out});
+        entry.out_version == 0
+            ? RowSet()
+            : layout::read_out_file(path_of(out_name(number, entry.out_version)), entry));
+    if (entry.update_version != 0) {
+      saved.updates = std::make_shared<const layout::UpdatedTuples>(layout::read_updates(
+          path_of(updates_name(number, entry.update_version)), entry, schema_));
+    }
+    parts.push_back({std::move(segment), saved.out, saved.updates});
   }
   return parts;
 }
@@ -85,9 +112,8 @@ bool CollectionFiles::is_stray(const std::string& name) const {
   const std::optional<layout::SegmentName> what = layout::parse_segment_name(before_partial(name));
   if (!what) return false;
   if (name.ends_with(kPartial)) return true;
-  const auto known = saved_.find(what->number);
-  return known == saved_.end() ||
-         (what->out_version && *what->out_version != known->second.entry.out_version);
+  const bool is_file = what->out_version || what->update_version;
+  return is_file ? !is_named(*what) : !saved_.contains(what->number);
 }
 
 std::uint64_t CollectionFiles::remove_strays() const {
@@ -108,44 +134,65 @@ std::uint64_t CollectionFiles::remove_strays() const {
   return free_number;
 }
 
-CollectionFiles::Saved CollectionFiles::save_out(const View::Bulk& bulk,
-                                                 std::uint64_t version) const {
+CollectionFiles::Saved CollectionFiles::save(const View::Bulk& bulk, std::uint64_t version) const {
   const auto known = saved_.find(bulk.segment->number());
-  if (known != saved_.end() && known->second.out == bulk.out) return known->second;
-  layout::SegmentEntry entry{.number = bulk.segment->number(),
-                             .rows = bulk.segment->rows(),
-                             .attributed = bulk.segment->attributes().has_file()};
-  if (!bulk.out->empty()) {
-    entry.out_version = unused_version(entry.number, version);
-    entry.out_count = bulk.out->count();
-    layout::write_out_file(out_path(entry), entry, *bulk.out);
-  }
-  return {entry, bulk.out};
+  const Saved last = known == saved_.end() ? Saved() : known->second;
+  Saved next{.entry = {.number = bulk.segment->number(),
+                       .rows = bulk.segment->rows(),
+                       .attributed = bulk.segment->attributes().has_file()},
+             .out = bulk.out,
+             .updates = bulk.updates};
+  save_out(next, last, version);
+  save_updates(next, last, version);
+  return next;
 }
 
-/// Returns the greatest version up to `version` that no manifest may name for the segment: what is
-/// written under another name would not be there for that manifest after a kill. Changes that are
-/// replayed from the log may put rows out again at the version that is saved.
-std::uint64_t CollectionFiles::unused_version(std::uint64_t number, std::uint64_t version) const {
-  const auto saved = saved_.find(number);
-  const std::uint64_t named = saved == saved_.end() ? 0 : saved->second.entry.out_version;
-  while (version > 0 && (version == named || former_.contains({number, version}))) --version;
+void CollectionFiles::save_out(Saved& next, const Saved& last, std::uint64_t version) const {
+  layout::SegmentEntry& entry = next.entry;
+  if (next.out == last.out) {
+    entry.out_version = last.entry.out_version;
+    entry.out_count = last.entry.out_count;
+  } else if (!next.out->empty()) {
+    const auto name = [&](std::uint64_t wanted) { return out_name(entry.number, wanted); };
+    entry.out_version = unused_version(version, name);
+    entry.out_count = next.out->count();
+    layout::write_out_file(path_of(name(entry.out_version)), entry, *next.out);
+  }
+}
+
+void CollectionFiles::save_updates(Saved& next, const Saved& last, std::uint64_t version) const {
+  layout::SegmentEntry& entry = next.entry;
+  if (next.updates == last.updates) {
+    entry.update_version = last.entry.update_version;
+    entry.update_count = last.entry.update_count;
+  } else if (!next.updates->empty()) {
+    const auto name = [&](std::uint64_t wanted) { return updates_name(entry.number, wanted); };
+    entry.update_version = unused_version(version, name);
+    entry.update_count = next.updates->count();
+    layout::write_updates(path_of(name(entry.update_version)), entry, *next.updates);
+  }
+}
+
+/// Returns the greatest version up to `version` of whose file no manifest may know: what is written
+/// under another name would not be there for that manifest after a kill. Changes that are replayed
+/// from the log may change rows again at the version that is saved.
+std::uint64_t CollectionFiles::unused_version(
+    std::uint64_t version, const std::function<Name(std::uint64_t)>& name_of) const {
+  while (version > 0 && (is_named(name_of(version)) || former_.contains(name_of(version)))) {
+    --version;
+  }
   if (version > 0) return version;
   throw Error(
-      "every version of the rows of segment {} that are out may be in use: try again after "
-      "the next change",
-      number);
-}
-
-CollectionFiles::Name CollectionFiles::name_of(const layout::SegmentEntry& entry) {
-  return {entry.number, entry.out_version};
+      "every version of the changed rows of segment {} may be in use: try again after the next "
+      "change",
+      name_of(0).number);
 }
 
 bool CollectionFiles::write(const View& view, layout::CollectionManifest manifest,
                             std::map<std::uint64_t, Saved>& next) const {
   manifest.segments.clear();
   for (const View::Bulk& bulk : view.segments) {
-    const Saved& saved = next[bulk.segment->number()] = save_out(bulk, view.version);
+    const Saved& saved = next[bulk.segment->number()] = save(bulk, view.version);
     manifest.segments.push_back(saved.entry);
   }
   layout::write_collection(folder_.parent_path(), manifest);
@@ -174,11 +221,10 @@ bool CollectionFiles::publish(const View& view, const layout::CollectionManifest
   return holders > 0 || manifest.log_on_nodes == 0;
 }
 
-void CollectionFiles::remove_out_unless_saved(const Name& name) const {
-  const auto [number, out_version] = name;
-  const auto kept = saved_.find(number);
-  if (out_version == 0 || (kept != saved_.end() && name_of(kept->second.entry) == name)) return;
-  remove_with_warning(folder_ / layout::out_file_name(number, out_version));
+void CollectionFiles::note_former(const std::map<std::uint64_t, Saved>& saved) {
+  for (const auto& [number, segment] : saved) {
+    for (const Name& name : names_of(segment.entry)) former_.insert(name);
+  }
 }
 
 void CollectionFiles::remove_segment(std::uint64_t number) const {
@@ -193,12 +239,14 @@ bool CollectionFiles::save(const View& view, layout::CollectionManifest manifest
     published = write(view, std::move(manifest), next);
   } catch (...) {
     // The manifest may be there even though something has failed.
-    for (const auto& [number, saved] : next) former_.insert(name_of(saved.entry));
+    note_former(next);
     throw;
   }
   saved_.swap(next);
-  for (const auto& [number, saved] : next) former_.insert(name_of(saved.entry));
-  for (const Name& name : std::exchange(former_, {})) remove_out_unless_saved(name);
+  note_former(next);
+  for (const Name& name : std::exchange(former_, {})) {
+    if (!is_named(name)) remove_with_warning(path_of(name));
+  }
   return published;
 }
 

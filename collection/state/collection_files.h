@@ -1,19 +1,20 @@
 // CollectionFiles are the files of a collection except for its log: segments, their rows that are
-// out, the manifest.
+// out, the new attributes of those that were updated, the manifest.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "collection/segment/segment.h"
 #include "collection/segment/segment_publisher.h"
 #include "collection/state/view.h"
+#include "layout/collection/collection_format.h"
 #include "layout/collection/collection_manifest.h"
 
 namespace farvec::collection {
@@ -40,11 +41,11 @@ class CollectionFiles {
   /// stay. Returns a number above those of what stays: no segment can have theirs.
   std::uint64_t remove_strays() const;
 
-  /// Makes the view's segments, and their rows that are out, durable, together with `manifest`'s
-  /// other members. Memory nodes that can take it have it when this returns. Then drops the
-  /// segments that the view has no more, and their files. Throws Error; then the former manifest
-  /// holds, or, where the disk does not say so, this one, and the files of both stay until a later
-  /// call succeeds. Returns what publish() returns.
+  /// Makes the view's segments, and what has changed of their rows, durable, together with
+  /// `manifest`'s other members. Memory nodes that can take it have it when this returns. Then
+  /// drops the segments that the view has no more, and their files. Throws Error; then the former
+  /// manifest holds, or, where the disk does not say so, this one, and the files of both stay until
+  /// a later call succeeds. Returns what publish() returns.
   bool save(const View& view, layout::CollectionManifest manifest);
   /// Says whether the manifest that was saved or opened last names the segment.
   bool names(std::uint64_t number) const { return saved_.contains(number); }
@@ -56,26 +57,30 @@ class CollectionFiles {
  private:
   struct Saved {
     layout::SegmentEntry entry;
-    std::shared_ptr<const RowSet> out;  ///< the set that the entry's file has
+    // What the entry's files have.
+    std::shared_ptr<const RowSet> out = {};
+    std::shared_ptr<const layout::UpdatedTuples> updates = no_updates();
   };
-
-  /// A segment and the file of its rows that are out, as number and version.
-  using Name = std::pair<std::uint64_t, std::uint64_t>;
+  using Name = layout::SegmentName;
 
   bool is_stray(const std::string& name) const;
-  static Name name_of(const layout::SegmentEntry& entry);
+  static std::vector<Name> names_of(const layout::SegmentEntry& entry);
+  bool is_named(const Name& name) const;
+  void note_former(const std::map<std::uint64_t, Saved>& saved);
   bool write(const View& view, layout::CollectionManifest manifest,
              std::map<std::uint64_t, Saved>& next) const;
-  void remove_out_unless_saved(const Name& name) const;
-  Saved save_out(const View::Bulk& bulk, std::uint64_t version) const;
-  std::uint64_t unused_version(std::uint64_t number, std::uint64_t version) const;
-  std::filesystem::path out_path(const layout::SegmentEntry& entry) const;
+  Saved save(const View::Bulk& bulk, std::uint64_t version) const;
+  void save_out(Saved& next, const Saved& last, std::uint64_t version) const;
+  void save_updates(Saved& next, const Saved& last, std::uint64_t version) const;
+  std::uint64_t unused_version(std::uint64_t version,
+                               const std::function<Name(std::uint64_t)>& name_of) const;
+  std::filesystem::path path_of(const Name& name) const { return folder_ / name.text(); }
 
   const std::filesystem::path folder_;
   const layout::Schema schema_;  ///< that of the manifest
   const std::shared_ptr<SegmentPublisher> publisher_;
   std::map<std::uint64_t, Saved> saved_;  ///< what the manifest names, keyed by number
-  std::set<Name> former_;                 ///< what earlier manifests may have named
+  std::set<Name> former_;                 ///< files that earlier manifests may have named
 };
 
 }  // namespace farvec::collection

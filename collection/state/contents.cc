@@ -43,27 +43,47 @@ std::shared_ptr<const RowSet> plus(const RowSet& set, std::span<const NodeId> ro
   return std::make_shared<const RowSet>(set.with(rows));
 }
 
-const RowSet& out_of(const View& view, const void* part) {
-  const RowSet* const out = find_out(view, part);
-  FARVEC_CHECK(out != nullptr, "a part that is to be replaced is not in the view");
-  return *out;
+std::shared_ptr<const layout::UpdatedTuples> plus(const layout::UpdatedTuples& updates,
+                                                  std::span<const NodeId> rows,
+                                                  const layout::TupleView& tuples) {
+  return std::make_shared<const layout::UpdatedTuples>(updates.with(rows, tuples));
 }
 
-/// Returns the rows of a new segment that have gone out of the parts that it replaces since it was
-/// begun. Rows that were out before are not in the segment.
-std::vector<NodeId> out_since(const Replacement& replacement, const View& now) {
+PartChanges changes_of(const View& view, const void* part) {
+  const PartChanges changes = find_changes(view, part);
+  FARVEC_CHECK(changes.out != nullptr, "a part that is to be replaced is not in the view");
+  return changes;
+}
+
+/// Returns the place of a row among those of a part that the new segment has.
+NodeId place_in(const ReplacedPart& replaced, NodeId row) {
+  const auto at = std::lower_bound(replaced.rows.begin(), replaced.rows.end(), row);
+  FARVEC_CHECK(at != replaced.rows.end() && *at == row, "row {} was not live", row);
+  return static_cast<NodeId>(at - replaced.rows.begin());
+}
+
+/// Returns the new segment with what has changed of its rows, in the parts that it replaces, since
+/// it was begun. Rows that were out before are not in the segment.
+View::Bulk changed_since(const Replacement& replacement, const View& now) {
   std::vector<NodeId> out;
-  std::size_t first = 0;
+  std::vector<NodeId> updated;
+  layout::Tuples tuples;
+  NodeId first = 0;
   for (const ReplacedPart& replaced : replacement.parts) {
-    const RowSet& before = out_of(*replacement.of, replaced.part);
-    for (const NodeId row : out_of(now, replaced.part).rows_beyond(before)) {
-      const auto at = std::lower_bound(replaced.rows.begin(), replaced.rows.end(), row);
-      FARVEC_CHECK(at != replaced.rows.end() && *at == row, "row {} was not live", row);
-      out.push_back(static_cast<NodeId>(first) + static_cast<NodeId>(at - replaced.rows.begin()));
+    const PartChanges before = changes_of(*replacement.of, replaced.part);
+    const PartChanges after = changes_of(now, replaced.part);
+    for (const NodeId row : after.out->rows_beyond(*before.out)) {
+      out.push_back(first + place_in(replaced, row));
     }
-    first += replaced.rows.size();
+    for (const NodeId row : after.updates->rows_beyond(*before.updates)) {
+      updated.push_back(first + place_in(replaced, row));
+      tuples.append(after.updates->find(row));
+    }
+    first += static_cast<NodeId>(replaced.rows.size());
   }
-  return out;
+  View::Bulk bulk{replacement.segment, plus({}, out)};
+  if (!updated.empty()) bulk.updates = plus({}, updated, tuples.view());
+  return bulk;
 }
 
 }  // namespace
@@ -192,6 +212,39 @@ std::uint64_t Contents::erase(std::span<const std::uint64_t> ids, std::uint64_t 
   return found;
 }
 
+std::uint64_t Contents::update(std::span<const std::uint64_t> ids, const layout::TupleView& tuples,
+                               std::uint64_t version) {
+  struct Updated {
+    std::vector<NodeId> rows;
+    layout::Tuples tuples;
+  };
+  auto view = std::make_shared<View>(*current());
+  std::vector<Updated> fresh(view->memtables.size());
+  std::vector<Updated> bulk(view->segments.size());
+  std::uint64_t found = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::optional<RowLocation> location = find(*view, ids[i]);
+    if (!location) continue;
+    Updated& part = (location->fresh ? fresh : bulk)[location->part];
+    part.rows.push_back(location->row);
+    part.tuples.append(tuples.row(i));
+    ++found;
+  }
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    const auto& [rows, values] = fresh[i];
+    if (rows.empty()) continue;
+    view->memtables[i].updates = plus(*view->memtables[i].updates, rows, values.view());
+  }
+  for (std::size_t i = 0; i < bulk.size(); ++i) {
+    const auto& [rows, values] = bulk[i];
+    if (rows.empty()) continue;
+    view->segments[i].updates = plus(*view->segments[i].updates, rows, values.view());
+  }
+  view->version = version;
+  view_.set(std::move(view));
+  return found;
+}
+
 std::uint64_t Contents::add(std::shared_ptr<Segment> segment, std::uint64_t version) {
   auto view = std::make_shared<View>(*current());
   const std::uint64_t replaced = put_out(*view, segment->ids().all());
@@ -217,7 +270,7 @@ void Contents::replace(const Replacement& replacement) {
     if (!gone(bulk.segment.get())) next->segments.push_back(bulk);
   }
   if (replacement.segment != nullptr) {
-    put_in(*next, {replacement.segment, plus({}, out_since(replacement, *now))});
+    put_in(*next, changed_since(replacement, *now));
   }
   std::erase_if(fresh_, [&](const Fresh& fresh) { return gone(fresh.memtable.get()); });
   view_.set(std::move(next));

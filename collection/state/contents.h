@@ -80,6 +80,10 @@ class Contents {
   std::uint64_t insert(const changes::RowBatch& batch, std::uint64_t version);
   /// Erases the ids, and returns how many of them were there.
   std::uint64_t erase(std::span<const std::uint64_t> ids, std::uint64_t version);
+  /// Gives the ids, which differ from each other, new attributes: there is a whole tuple for each.
+  /// Returns how many of them were there.
+  std::uint64_t update(std::span<const std::uint64_t> ids, const layout::TupleView& tuples,
+                       std::uint64_t version);
   bool holds(std::uint64_t id) const;
 
   /// A RowLocation says where an id is in a view: in part i of its memtables, or else of its
@@ -88,6 +92,10 @@ class Contents {
     bool fresh = false;
     std::size_t part = 0;
     NodeId row = 0;
+
+    RowPlace in(const View& view) const {
+      return fresh ? view.memtables[part].place(row) : view.segments[part].place(row);
+    }
   };
   /// Finds an id in current(). It is for threads that take turns, as changes are.
   std::optional<RowLocation> find(std::uint64_t id) const { return find(*current(), id); }

@@ -10,7 +10,7 @@ std::vector<NodeId> rows_of_segment(const View::Bulk& bulk, const attributes::Co
   std::vector<NodeId> rows;
   const RowIds& ids = bulk.segment->ids();
   const auto matches =
-      bulk.segment->attributes().matching(condition, text, ids.rows(), ids.lookup());
+      bulk.segment->attributes().matching(condition, text, ids.rows(), ids.lookup(), *bulk.updates);
   for (const NodeId row : *matches) {
     if (!bulk.out->contains(row)) rows.push_back(row);
   }
@@ -24,7 +24,7 @@ std::vector<NodeId> matching_rows(const View::Fresh& fresh,
   std::vector<NodeId> rows;
   for (NodeId row = 0; row < fresh.count; ++row) {
     if (fresh.out->contains(row)) continue;
-    const layout::Tuple tuple(fresh.memtable->attributes(row));
+    const layout::Tuple tuple(fresh.attributes(row));
     const attributes::Truth truth = evaluate(condition, tuple, fresh.memtable->id(row));
     if (truth == attributes::Truth::yes) rows.push_back(row);
   }

@@ -21,12 +21,7 @@ struct MatchingRows {
     return fresh != nullptr ? fresh->memtable->id(row) : bulk->segment->ids().of(row);
   }
   RowPlace place(NodeId row) const {
-    if (fresh != nullptr) return {.memtable = fresh->memtable.get(), .row = row};
-    return {.segment = bulk->segment.get(), .row = row};
-  }
-  /// Returns the Memtable or the Segment.
-  const void* part() const {
-    return fresh != nullptr ? static_cast<const void*>(fresh->memtable.get()) : bulk->segment.get();
+    return fresh != nullptr ? fresh->place(row) : bulk->place(row);
   }
 };
 

@@ -114,10 +114,17 @@ void Replay::apply(const wal::LogRecord& record, Contents& contents) {
   const layout::RowChanges changes = layout::decode_row_changes(
       record.bytes, shape_, fmt::format("the log '{}' at position {}", log_, record.begin));
   require_order(changes.version);
-  if (layout::inserts_rows(changes.kind)) {
-    insert(changes, record.begin, contents);
-  } else {
-    contents.erase(changes.ids, changes.last_version());
+  switch (changes.kind) {
+    case layout::RowChangeKind::insert:
+    case layout::RowChangeKind::attributed_insert:
+      insert(changes, record.begin, contents);
+      break;
+    case layout::RowChangeKind::erase:
+      contents.erase(changes.ids, changes.last_version());
+      break;
+    case layout::RowChangeKind::update:
+      contents.update(changes.ids, changes.attributes(), changes.last_version());
+      break;
   }
   reached_ = std::max(reached_, changes.last_version());
   ++recovery_.records;

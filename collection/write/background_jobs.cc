@@ -31,14 +31,18 @@ std::vector<std::size_t> Background::segments_to_compact(const View& view) const
   for (std::size_t i = 0; i < view.segments.size(); ++i) {
     if (view.segments[i].segment->number() < compact_below_) compacted.push_back(i);
   }
-  const bool is_compact = compacted.size() == 1 && view.segments[compacted.front()].out->empty();
+  if (compacted.size() != 1) return compacted;
+  const View::Bulk& only = view.segments[compacted.front()];
+  const bool is_compact = only.out->empty() && only.updates->empty();
   return is_compact ? std::vector<std::size_t>() : compacted;
 }
 
 std::vector<std::size_t> Background::segments_to_merge(const View& view) const {
   if (auto compacted = segments_to_compact(view); !compacted.empty()) return compacted;
   std::vector<SegmentSize> sizes;
-  for (const View::Bulk& bulk : view.segments) sizes.push_back({bulk.segment->rows(), bulk.live()});
+  for (const View::Bulk& bulk : view.segments) {
+    sizes.push_back({bulk.segment->rows(), bulk.live(), bulk.updates->count()});
+  }
   if (!opened_.access.merge) return {};
   return choose_merge(sizes, {.fanout = opened_.shape.options.merge_fanout,
                               .memtable_rows = opened_.shape.options.memtable_rows});

@@ -79,6 +79,20 @@ const std::filesystem::path& require_collection(const std::filesystem::path& fol
   return folder;
 }
 
+/// The caller may change the values meanwhile: what is checked is what is kept.
+NewValues checked_copy(const changes::ColumnValues& update, std::size_t rows,
+                       const layout::Schema& schema) {
+  NewValues values;
+  values.tuples = layout::Tuples::copy_of(update.values);
+  values.columns = changes::check_values({update.columns, values.tuples.view()}, schema);
+  const std::size_t count = values.tuples.count();
+  if (count == 1 || count == rows) return values;
+  throw StatusError(
+      StatusCode::invalid_argument,
+      "{} ids and the new values of {} rows: every row has its own, or one is for all", rows,
+      count);
+}
+
 }  // namespace
 
 void Collection::create(const std::filesystem::path& given, layout::CollectionManifest manifest,
@@ -155,12 +169,13 @@ void Collection::check(const changes::RowBatch& batch) const {
   }
 }
 
-void Collection::insert(const changes::RowBatch& batch, const changes::Patience& patience,
-                        Receipt& receipt) {
+/// Makes a change, counts what it has done even where it throws, and throws Refusal where it was
+/// not done as a whole.
+void Collection::done(Receipt& receipt, const std::function<Status(Receipt&)>& change) {
   Receipt here;
   Status status;
   try {
-    status = writer_.insert(batch, patience.until, here);
+    status = change(here);
   } catch (...) {
     receipt += here;
     throw;
@@ -169,27 +184,34 @@ void Collection::insert(const changes::RowBatch& batch, const changes::Patience&
   require_done(status);
 }
 
+void Collection::insert(const changes::RowBatch& batch, const changes::Patience& patience,
+                        Receipt& receipt) {
+  done(receipt, [&](Receipt& here) { return writer_.insert(batch, patience.until, here); });
+}
+
 void Collection::erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,
                        Receipt& receipt) {
-  Receipt here;
-  const Status status = writer_.erase(ids, patience.until, here);
-  receipt += here;
-  require_done(status);
+  done(receipt, [&](Receipt& here) { return writer_.erase(ids, patience.until, here); });
 }
 
 void Collection::erase_matching(const std::string& filter, const changes::Patience& patience,
                                 Receipt& receipt) {
   const attributes::ConditionPointer condition = parse_filter(filter, *view()->schema);
-  Receipt here;
-  Status status;
-  try {
-    status = writer_.erase(*condition, patience, here);
-  } catch (...) {
-    receipt += here;
-    throw;
-  }
-  receipt += here;
-  require_done(status);
+  done(receipt, [&](Receipt& here) { return writer_.erase(*condition, patience, here); });
+}
+
+void Collection::update(std::span<const std::uint64_t> ids, const changes::ColumnValues& update,
+                        const changes::Patience& patience, Receipt& receipt) {
+  const NewValues values = checked_copy(update, ids.size(), *view()->schema);
+  done(receipt, [&](Receipt& here) { return writer_.update(ids, values, patience, here); });
+}
+
+void Collection::update_matching(const std::string& filter, const changes::ColumnValues& update,
+                                 const changes::Patience& patience, Receipt& receipt) {
+  const std::shared_ptr<const layout::Schema> schema = view()->schema;
+  const NewValues values = checked_copy(update, 1, *schema);
+  const attributes::ConditionPointer condition = parse_filter(filter, *schema);
+  done(receipt, [&](Receipt& here) { return writer_.update(*condition, values, patience, here); });
 }
 
 changes::ListedRows Collection::list(const changes::Listing& asked,
@@ -241,15 +263,13 @@ FoundRows Collection::get(std::span<const std::uint64_t> ids,
     if (!at) continue;
     result.rows.resize(result.rows.size() + row_bytes);
     const std::span<std::byte> row = std::span(result.rows).last(row_bytes);
-    if (at->fresh) {
-      const Memtable& memtable = *view->memtables[at->part].memtable;
-      std::memcpy(row.data(), memtable.row(at->row), row_bytes);
-      if (attributed) result.attributes.append(memtable.attributes(at->row));
-      continue;
+    const RowPlace place = at->in(*view);
+    if (place.memtable != nullptr) {
+      std::memcpy(row.data(), place.memtable->row(place.row), row_bytes);
+    } else {
+      require_done(place.segment->folder().rows().read(place.row, row, patience.until));
     }
-    const Segment& segment = *view->segments[at->part].segment;
-    require_done(segment.folder().rows().read(at->row, row, patience.until));
-    if (attributed) result.attributes.append(segment.attributes().read(at->row));
+    if (attributed) place.append_attributes(result.attributes);
   }
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -101,6 +102,12 @@ class Collection final : public changes::Changing {
              Receipt& receipt) override;
   void erase_matching(const std::string& filter, const changes::Patience& patience,
                       Receipt& receipt) override;
+  /// Reads the attributes of rows of segments from their files, where not every column gets a new
+  /// value. Rows are updated in parts: a call that throws has updated the first `done` of them.
+  void update(std::span<const std::uint64_t> ids, const changes::ColumnValues& update,
+              const changes::Patience& patience, Receipt& receipt) override;
+  void update_matching(const std::string& filter, const changes::ColumnValues& update,
+                       const changes::Patience& patience, Receipt& receipt) override;
   changes::ListedRows list(const changes::Listing& asked,
                            const changes::Patience& patience) const override;
   /// The columns are durable when this returns. Throws StatusError (invalid_argument) for columns
@@ -123,6 +130,7 @@ class Collection final : public changes::Changing {
   void settle() { background_.settle(); }
 
  private:
+  void done(Receipt& receipt, const std::function<Status(Receipt&)>& change);
   void require_done(const Status& status) const;
   std::string reason(const Status& status) const;
 

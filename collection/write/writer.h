@@ -31,8 +31,14 @@
 
 namespace farvec::collection {
 
-/// Any thread may call insert(), erase(), find(), view() and log(). The other functions are for the
-/// background and for the collection's state; a caller of these holds lock().
+/// NewValues were checked, and are the writer's own.
+struct NewValues {
+  std::vector<std::size_t> columns;
+  layout::Tuples tuples;  ///< a tuple of these columns for each row, or one for all
+};
+
+/// Any thread may call insert(), erase(), update(), find(), view() and log(). The other functions
+/// are for the background and for the collection's state; a caller of these holds lock().
 class Writer {
  public:
   using Lock = std::unique_lock<std::mutex>;
@@ -57,6 +63,12 @@ class Writer {
   Status erase(std::span<const std::uint64_t> ids, Ticks deadline, changes::Receipt& receipt);
   Status erase(const attributes::Condition& condition, const changes::Patience& patience,
                changes::Receipt& receipt);
+  /// Give rows new values in some of their columns. They throw StatusError (invalid_argument) for a
+  /// row whose attributes become too large, and Error naming the file of those that cannot be read.
+  Status update(std::span<const std::uint64_t> ids, const NewValues& values,
+                const changes::Patience& patience, changes::Receipt& receipt);
+  Status update(const attributes::Condition& condition, const NewValues& values,
+                const changes::Patience& patience, changes::Receipt& receipt);
   /// Adds columns to the schema. Throws what check_columns() throws, and Error where the manifest
   /// cannot be written; then the schema is as it was, and a manifest that has the new one although
   /// the disk did not say so does not matter: no row has a value in its columns.
@@ -91,19 +103,41 @@ class Writer {
   void save(Lock& lock) { manifests_.save(lock, contents_, *log_); }
 
  private:
-  /// How far the erasing of rows that meet a condition has come.
-  struct Erasure {
-    Ticks until = 0;
+  /// How far a change of many rows has come.
+  struct RowsChange {
+    const changes::Patience& patience;
     changes::Receipt& receipt;
     Status status = {};
-    wal::Position end = 0;                  ///< where the last record ends
-    std::vector<std::uint64_t> moved = {};  ///< ids whose rows were no longer where they were found
+    wal::Position end = 0;  ///< where the last record ends
+    /// Ids whose rows were no longer where they were found, or not as they were.
+    std::vector<std::uint64_t> moved = {};
+
+    void end_when_late() {
+      if (!status.ok() || now_ticks() < patience.until) return;
+      status = {StatusCode::deadline_exceeded,
+                "the time is over, and rows are left: try again with more time"};
+    }
+  };
+  using ChangePart = std::function<void(const MatchingRows&, RowsChange&)>;
+  /// A row that is to be updated, as it was found.
+  struct UpdatedRow {
+    std::uint64_t id = 0;
+    RowPlace place = {};
+    std::size_t value = 0;  ///< the number of its tuple of NewValues
   };
 
   std::vector<std::shared_ptr<Memtable>> memtables() const;
-  void erase_until_gone(const attributes::Condition& condition, const Interruption& interrupted,
-                        Erasure& erasure);
-  void erase_part(const MatchingRows& part, Erasure& erasure);
+  Status ended(RowsChange& change, const std::function<void()>& work) const;
+  void change_matching(const attributes::Condition& condition, RowsChange& change,
+                       const ChangePart& change_part);
+  void erase_part(const MatchingRows& part, RowsChange& change);
+  void update_part(const MatchingRows& part, const NewValues& values, RowsChange& change);
+  void update_ids(std::vector<UpdatedRow> rows, const NewValues& values, RowsChange& change);
+  std::vector<UpdatedRow> find_rows(std::span<const UpdatedRow> wanted, RowsChange& change,
+                                    ViewPointer& view) const;
+  void update_rows(std::span<const UpdatedRow> rows, const NewValues& values, RowsChange& change);
+  void log_update(std::span<const UpdatedRow> rows, const layout::TupleView& tuples,
+                  RowsChange& change);
   void erased(std::span<const std::uint64_t> ids, changes::Receipt& receipt);
   Status wait_while_paused(Lock& lock, Ticks deadline);
   Status make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks deadline);

@@ -281,9 +281,9 @@ std::span<const std::byte> null_tuple() {
   return kNoColumns;
 }
 
-Value Tuple::value(const Schema& schema, std::size_t column) const {
+Value Tuple::value(ColumnType type, std::size_t column) const {
   if (is_null(column)) return {};
-  switch (schema[column].type) {
+  switch (type) {
     case ColumnType::u64:
       return word(column);
     case ColumnType::i64:
@@ -347,6 +347,19 @@ Tuples select_columns(const TupleView& rows, const Schema& schema,
     selected.append(part, values);
   }
   return selected;
+}
+
+void append_with_columns(const Schema& schema, std::span<const std::byte> tuple,
+                         std::span<const std::size_t> columns, std::span<const std::byte> values,
+                         Tuples& out) {
+  const Tuple before(tuple);
+  const Tuple given(values);
+  std::vector<Value> all(schema.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = before.value(schema, i);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    all[columns[i]] = given.value(schema[columns[i]].type, i);
+  }
+  out.append(schema, all);
 }
 
 }  // namespace farvec::layout

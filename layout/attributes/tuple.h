@@ -93,7 +93,10 @@ class Tuple {
   Labels labels(std::size_t column) const {
     return Labels(reinterpret_cast<const std::byte*>(text(column).data()));
   }
-  Value value(const Schema& schema, std::size_t column) const;
+  Value value(const Schema& schema, std::size_t column) const {
+    return value(schema[column].type, column);
+  }
+  Value value(ColumnType type, std::size_t column) const;
 
  private:
   std::size_t slots() const { return 2 + (std::size_t{columns_} + 7) / 8; }
@@ -145,5 +148,12 @@ struct Tuples {
 Tuples select_columns(const TupleView& rows, const Schema& schema,
                       std::span<const std::size_t> columns);
 Schema select_columns(const Schema& schema, std::span<const std::size_t> columns);
+
+/// Appends `tuple`, of `schema` or of its first columns, with other values in the columns of these
+/// numbers: `values` is a tuple of select_columns(). Both must be whole. Throws what append_tuple()
+/// throws.
+void append_with_columns(const Schema& schema, std::span<const std::byte> tuple,
+                         std::span<const std::size_t> columns, std::span<const std::byte> values,
+                         Tuples& out);
 
 }  // namespace farvec::layout

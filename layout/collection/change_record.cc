@@ -25,19 +25,19 @@ RowChangeHeader header_of(RowChangeKind kind, std::uint64_t version, std::size_t
   return header;
 }
 
-/// Bytes of one row of a record; 0 for an erase.
+/// Bytes of one row of a record; 0 where it has none.
 std::size_t stored_row_bytes(const RowChangeHeader& header) {
   return inserts_rows(header.kind) ? header.dimension * element_bytes(header.type) : 0;
 }
 
 void require_kind(const RowChangeHeader& header, const StoredShape& shape,
                   std::string_view source) {
-  if (header.kind < RowChangeKind::insert || header.kind > RowChangeKind::attributed_insert) {
+  if (header.kind < RowChangeKind::insert || header.kind > RowChangeKind::update) {
     throw Error("{}: a record of kind {}, which is none of a collection: restore the log", source,
                 static_cast<unsigned>(header.kind));
   }
-  const StoredShape erased{.type = ElementType{}, .dimension = 0};
-  const StoredShape& expected = inserts_rows(header.kind) ? shape : erased;
+  const StoredShape none{.type = ElementType{}, .dimension = 0};
+  const StoredShape& expected = inserts_rows(header.kind) ? shape : none;
   if (header.type != expected.type || header.dimension != expected.dimension) {
     throw Error(
         "{}: a record of rows of {} elements of type {}, but it should have {} of type {}: the log "
@@ -55,7 +55,7 @@ void require_counts(const RowChangeHeader& header, std::size_t bytes, std::strin
     throw Error("{}: a record of {} bytes, more than {}: restore the log", source, bytes,
                 kMostChangeBytes);
   }
-  const bool attributed = header.kind == RowChangeKind::attributed_insert;
+  const bool attributed = has_attributes(header.kind);
   if (header.count == 0 || bytes < expected || (bytes > expected && !attributed)) {
     throw Error("{}: a record of {} changes has {} bytes, not {}: restore the log", source,
                 header.count, bytes, expected);
@@ -70,7 +70,7 @@ void require_counts(const RowChangeHeader& header, std::size_t bytes, std::strin
   }
 }
 
-/// Takes the attributes from the bytes after the rows.
+/// Takes the attributes from the bytes after the ids and the rows.
 void take_attributes(std::span<const std::byte> bytes, const Schema& schema,
                      std::string_view source, RowChanges& changes) {
   const std::size_t count = changes.ids.size();
@@ -149,6 +149,11 @@ RowChangeRecord RowChangeRecord::erase(std::uint64_t version, std::span<const st
   return {header_of(RowChangeKind::erase, version, ids.size(), 0), ids, {}, {}};
 }
 
+RowChangeRecord RowChangeRecord::update(std::uint64_t version, std::span<const std::uint64_t> ids,
+                                        const TupleView& attributes) {
+  return {header_of(RowChangeKind::update, version, ids.size(), 0), ids, {}, attributes};
+}
+
 RowChanges decode_row_changes(std::span<const std::byte> record, const StoredShape& shape,
                               std::string_view source) {
   const RowChangeHeader header = checked_header(record, shape, source);
@@ -158,12 +163,13 @@ RowChanges decode_row_changes(std::span<const std::byte> record, const StoredSha
   if (const auto twice = repeated_id(changes.ids)) {
     throw Error("{}: a record that changes id {} twice: restore the log", source, *twice);
   }
-  if (header.kind == RowChangeKind::erase) return changes;
-  const std::byte* const rows = record.data() + sizeof(header) + ids.size();
-  changes.rows = packed_view(rows, header.count, header.dimension, header.type);
-  const std::size_t rows_end =
-      sizeof(header) + ids.size() + changes.rows.row_bytes() * header.count;
-  if (header.kind == RowChangeKind::attributed_insert) {
+  std::size_t rows_end = sizeof(header) + ids.size();
+  if (inserts_rows(header.kind)) {
+    changes.rows =
+        packed_view(record.data() + rows_end, header.count, header.dimension, header.type);
+    rows_end += changes.rows.row_bytes() * header.count;
+  }
+  if (has_attributes(header.kind)) {
     take_attributes(record.subspan(rows_end), shape.schema, source, changes);
   }
   return changes;

@@ -1,5 +1,5 @@
-// A RowChangeRecord is a record of a collection's log: rows that were inserted, or ids that were
-// erased.
+// A RowChangeRecord is a record of a collection's log: rows that were inserted, ids that were
+// erased, or rows whose attributes were updated.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,26 @@ enum class RowChangeKind : std::uint8_t {
   insert = 1,  ///< new rows, or rows in place of those that have the ids
   erase = 2,
   attributed_insert = 3,  ///< an insert of rows with attributes
+  update = 4,             ///< all attributes of rows that are there
 };
 
 /// Says whether a record of this kind has rows.
 constexpr bool inserts_rows(RowChangeKind kind) {
-  return kind != RowChangeKind::erase;
+  return kind == RowChangeKind::insert || kind == RowChangeKind::attributed_insert;
+}
+/// Says whether it has attributes.
+constexpr bool has_attributes(RowChangeKind kind) {
+  return kind == RowChangeKind::attributed_insert || kind == RowChangeKind::update;
 }
 
 /// Begins a record, little-endian; see docs/format.md. The ids follow, 8 bytes each, and for an
-/// insert its rows after them, packed. Where they have attributes, 4 bytes for each row say where
+/// insert its rows after them, packed. Where it has attributes, 4 bytes for each row say where
 /// its tuple ends, and the tuples follow (layout/attributes/tuple.h). The log has the checksum.
 struct RowChangeHeader {
   std::uint16_t format_version = kCollectionVersion;
   RowChangeKind kind = RowChangeKind::insert;
-  ElementType type = ElementType::f32;  ///< type of the stored rows; erase: 0
-  std::uint32_t dimension = 0;          ///< dimension of the rows; erase: 0
+  ElementType type = ElementType::f32;  ///< type of the stored rows; 0 where it has none
+  std::uint32_t dimension = 0;          ///< dimension of the rows; 0 where it has none
   std::uint64_t version = 0;            ///< version of the first change; 1 or more
   std::uint32_t count = 0;              ///< number of changes; 1 or more
   std::uint32_t reserved = 0;
@@ -46,8 +51,8 @@ static_assert(offsetof(RowChangeHeader, count) == 16);
 /// The most bytes of a record; larger batches become several records.
 inline constexpr std::uint64_t kMostChangeBytes = std::uint64_t{1} << 20;
 
-/// Says how many changes fit a record of kMostChangeBytes, when a row has `row_bytes` bytes; 0 for
-/// erases.
+/// Says how many changes fit a record of kMostChangeBytes, when a row has `row_bytes` bytes; 0
+/// where a record has no rows.
 constexpr std::uint32_t changes_per_record(std::size_t row_bytes) {
   return static_cast<std::uint32_t>((kMostChangeBytes - sizeof(RowChangeHeader)) /
                                     (sizeof(std::uint64_t) + row_bytes));
@@ -71,6 +76,9 @@ class RowChangeRecord {
                                 const VectorView& rows, const TupleView& attributes = {});
   /// Takes at least one id, and at most changes_per_record(0).
   static RowChangeRecord erase(std::uint64_t version, std::span<const std::uint64_t> ids);
+  /// Takes at least one id, a tuple for each, and at most changes_per_record(0, attributes).
+  static RowChangeRecord update(std::uint64_t version, std::span<const std::uint64_t> ids,
+                                const TupleView& attributes);
   RowChangeRecord(const RowChangeRecord&) = delete;
   RowChangeRecord& operator=(const RowChangeRecord&) = delete;
 
@@ -92,11 +100,11 @@ struct RowChanges {
   RowChangeKind kind = RowChangeKind::insert;
   std::uint64_t version = 0;  ///< version of the first change; the i-th has version + i
   std::vector<std::uint64_t> ids;
-  /// The rows of an insert, in the order of `ids`; none for an erase. They are in the record, at
-  /// any alignment. In a record that begins at a multiple of 8, which the log's do, they are at a
-  /// multiple of 8.
+  /// The rows of an insert, in the order of `ids`; none for another kind. They are in the record,
+  /// at any alignment. In a record that begins at a multiple of 8, which the log's do, they are at
+  /// a multiple of 8.
   VectorView rows;
-  /// The attributes of the rows of an attributed insert; they are in the record too.
+  /// The attributes of the rows, where the kind has some; they are in the record too.
   std::vector<std::uint64_t> tuple_ends = {};
   std::span<const std::byte> tuple_bytes = {};
 

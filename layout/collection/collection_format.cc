@@ -10,12 +10,18 @@ namespace farvec::layout {
 namespace {
 
 constexpr std::string_view kOutMark = ".out.";
+constexpr std::string_view kUpdatesMark = ".updates.";
 
 std::optional<std::uint64_t> parse_decimal(std::string_view text) {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, number);
   return result.ec == std::errc() && result.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::uint64_t> version_after(std::string_view mark, std::string_view name) {
+  const std::size_t at = name.find(mark);
+  return at == std::string_view::npos ? std::nullopt : parse_decimal(name.substr(at + mark.size()));
 }
 
 }  // namespace
@@ -28,18 +34,23 @@ std::string out_file_name(std::uint64_t number, std::uint64_t version) {
   return fmt::format("{:012}{}{}", number, kOutMark, version);
 }
 
+std::string updates_file_name(std::uint64_t number, std::uint64_t version) {
+  return fmt::format("{:012}{}{}", number, kUpdatesMark, version);
+}
+
+std::string SegmentName::text() const {
+  if (out_version) return out_file_name(number, *out_version);
+  if (update_version) return updates_file_name(number, *update_version);
+  return segment_folder_name(number);
+}
+
 std::optional<SegmentName> parse_segment_name(std::string_view name) {
-  const std::size_t mark = name.find(kOutMark);
-  const auto number = parse_decimal(name.substr(0, mark));
+  const auto number = parse_decimal(name.substr(0, name.find('.')));
   if (!number) return std::nullopt;
   SegmentName parsed{*number};
-  if (mark != std::string_view::npos) {
-    parsed.out_version = parse_decimal(name.substr(mark + kOutMark.size()));
-    if (!parsed.out_version) return std::nullopt;
-  }
-  const std::string made = parsed.out_version ? out_file_name(parsed.number, *parsed.out_version)
-                                              : segment_folder_name(parsed.number);
-  return made == name ? std::optional(parsed) : std::nullopt;
+  parsed.out_version = version_after(kOutMark, name);
+  if (!parsed.out_version) parsed.update_version = version_after(kUpdatesMark, name);
+  return parsed.text() == name ? std::optional(parsed) : std::nullopt;
 }
 
 void require_collection_version(std::uint64_t version, std::string_view source) {

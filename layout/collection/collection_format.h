@@ -1,6 +1,7 @@
 // Defines the format of a collection's own bytes: its version, and the names of its files.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,14 +28,21 @@ std::string segment_folder_name(std::uint64_t number);
 /// Returns the name of the file of the rows of segment 12 that are out, at version 345:
 /// "000000000012.out.345".
 std::string out_file_name(std::uint64_t number, std::uint64_t version);
+/// Returns the name of the file of its rows that were updated: "000000000012.updates.345".
+std::string updates_file_name(std::uint64_t number, std::uint64_t version);
 
 /// A SegmentName is the meaning of a name in the folder of segments.
 struct SegmentName {
   std::uint64_t number = 0;
-  std::optional<std::uint64_t> out_version = {};  ///< without a value it names the segment's folder
+  // Without a version it names the segment's folder. It has one at most.
+  std::optional<std::uint64_t> out_version = {};
+  std::optional<std::uint64_t> update_version = {};
+
+  std::string text() const;
+  auto operator<=>(const SegmentName&) const = default;
 };
-/// Parses a name that one of the two functions above makes, and returns nothing for any other name:
-/// code that removes what no manifest names must leave the files of others alone.
+/// Parses a name that one of the three functions above makes, and returns nothing for any other
+/// name: code that removes what no manifest names must leave the files of others alone.
 std::optional<SegmentName> parse_segment_name(std::string_view name);
 
 /// Throws Error saying which version `source` has and what to do, unless it is this version.

@@ -55,6 +55,11 @@ Json segments_to_json(const CollectionManifest& m) {
                      {"out_version", segment.out_version},
                      {"out_count", segment.out_count}});
     if (!m.schema.empty() && !segment.attributed) array.back()["attributed"] = false;
+    // A farvec that knows no updates finds another checksum, and refuses.
+    if (segment.update_version != 0) {
+      array.back()["update_version"] = segment.update_version;
+      array.back()["update_count"] = segment.update_count;
+    }
   }
   return array;
 }
@@ -171,6 +176,10 @@ SegmentEntry read_segment(const JsonFields& fields, const CollectionManifest& m,
   segment.out_count = fields.integer("out_count", 0, segment.rows);
   if ((segment.out_version == 0) != (segment.out_count == 0)) {
     fields.fail("out_version", "contradicts the count of rows that are out");
+  }
+  if (!m.schema.empty() && fields.has("update_version")) {
+    segment.update_version = fields.integer("update_version", 1, m.last_version);
+    segment.update_count = fields.integer("update_count", 1, segment.rows);
   }
   segment.attributed =
       !m.schema.empty() && (!fields.has("attributed") || fields.boolean("attributed"));

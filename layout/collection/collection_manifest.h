@@ -25,6 +25,10 @@ struct SegmentEntry {
   /// manifest may name a file of that version already; 0: none is out and there is no file.
   std::uint64_t out_version = 0;
   std::uint64_t out_count = 0;  ///< rows that are out
+  /// Names the file of the rows whose attributes were updated since the segment was made, as
+  /// out_version does that of others; 0: none was.
+  std::uint64_t update_version = 0;
+  std::uint64_t update_count = 0;  ///< rows that were updated
   /// Says whether the segment has a file of its rows' attributes. It has none, and the attributes
   /// of its rows are null, where it is older than the first column of the schema.
   bool attributed = false;

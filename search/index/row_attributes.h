@@ -13,6 +13,7 @@
 #include "attributes/match_cache.h"
 #include "base/types.h"
 #include "layout/attributes/tuple.h"
+#include "layout/attributes/updated_tuples.h"
 #include "layout/collection/segment_attributes.h"
 #include "search/index/wanted_rows.h"
 
@@ -42,10 +43,11 @@ class RowAttributes {
   layout::Tuples read_all() const;
 
   /// Returns the rows, of `rows`, for which the condition, whose text is `text`, is true. `ids` are
-  /// theirs.
+  /// theirs. Rows that were updated are asked by their new attributes.
   attributes::MatchCache::Rows matching(const attributes::Condition& condition,
                                         const std::string& text, std::uint32_t rows,
-                                        const attributes::IdLookup& ids) const;
+                                        const attributes::IdLookup& ids,
+                                        const layout::UpdatedTuples& updates = {}) const;
   /// Returns those of `matches`, which matching() returned, that are not in `out`, and all others.
   /// `clusters` are those of the index; null: it is a graph.
   WantedPointer wanted(const attributes::MatchCache::Rows& matches,

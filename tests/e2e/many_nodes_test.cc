@@ -326,7 +326,8 @@ struct ManyNodesOfInlineGraphs : ManyNodes {
   void copy_index() override {
     ChildProcess convert({program("farvec"), "convert", "--index", folder / "index", "--layout",
                           "inline", "--quiet", "--out", index});
-    ASSERT_EQ(convert.wait(kPatience), 0) << convert.output();
+    // Under the thread sanitizer it takes a minute of a processor.
+    ASSERT_EQ(convert.wait(5 * kPatience), 0) << convert.output();
   }
 };
 

@@ -16,13 +16,23 @@ namespace {
 using namespace farvec;
 using namespace farvec::layout;
 
+RowChangeRecord again_of(const RowChanges& changes) {
+  switch (changes.kind) {
+    case RowChangeKind::erase:
+      return RowChangeRecord::erase(changes.version, changes.ids);
+    case RowChangeKind::update:
+      return RowChangeRecord::update(changes.version, changes.ids, changes.attributes());
+    case RowChangeKind::insert:
+    case RowChangeKind::attributed_insert:
+      break;
+  }
+  return RowChangeRecord::insert(changes.version, changes.ids, changes.rows, changes.attributes());
+}
+
 /// Makes the same bytes again.
 void expect_said(const RowChanges& changes, std::span<const std::byte> record) {
   FARVEC_CHECK(std::set(changes.ids.begin(), changes.ids.end()).size() == changes.ids.size());
-  const auto again = changes.kind == RowChangeKind::erase
-                         ? RowChangeRecord::erase(changes.version, changes.ids)
-                         : RowChangeRecord::insert(changes.version, changes.ids, changes.rows,
-                                                   changes.attributes());
+  const RowChangeRecord again = again_of(changes);
   for (const auto part : again.parts()) {
     FARVEC_CHECK(std::ranges::equal(part, record.first(part.size())));
     record = record.subspan(part.size());

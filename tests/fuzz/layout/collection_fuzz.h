@@ -3,6 +3,8 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +16,7 @@
 #include "layout/collection/change_record.h"
 #include "layout/collection/collection_manifest.h"
 #include "layout/collection/segment_file.h"
+#include "layout/collection/updates_file.h"
 
 namespace farvec::fuzz {
 
@@ -35,8 +38,13 @@ inline layout::Schema change_schema() {
 inline constexpr std::uint8_t kSealSegmentFile = 1;
 
 /// Whose files they are.
-inline constexpr layout::SegmentEntry kFuzzSegment{
-    .number = 3, .rows = 70, .out_version = 9, .out_count = 3};
+inline constexpr layout::SegmentEntry kFuzzSegment{.number = 3,
+                                                   .rows = 70,
+                                                   .out_version = 9,
+                                                   .out_count = 3,
+                                                   .update_version = 8,
+                                                   .update_count = 2};
+inline constexpr std::array<NodeId, 2> kFuzzUpdated{5, 69};
 
 /// The file that an input stands for.
 inline std::vector<std::byte> segment_file_of(std::span<const std::byte> input) {
@@ -49,6 +57,23 @@ inline std::vector<std::byte> segment_file_of(std::span<const std::byte> input) 
   header.words_checksum = XXH3_64bits(file.data() + sizeof(header), file.size() - sizeof(header));
   header.header_checksum =
       XXH3_64bits(&header, offsetof(layout::SegmentFileHeader, header_checksum));
+  store_unaligned(file.data(), header);
+  return file;
+}
+
+/// layout_updates_file_fuzz: as above, of a file of updates.
+inline std::vector<std::byte> updates_file_of(std::span<const std::byte> input) {
+  std::vector<std::byte> file(input.begin() + 1, input.end());
+  if ((std::to_integer<std::uint8_t>(input[0]) & kSealSegmentFile) == 0 ||
+      file.size() < sizeof(layout::UpdatesHeader)) {
+    return file;
+  }
+  auto header = load_unaligned<layout::UpdatesHeader>(file.data());
+  const auto body = std::span(file).subspan(sizeof(header));
+  const std::size_t words = std::min(body.size(), 2 * kFuzzUpdated.size() * sizeof(std::uint64_t));
+  header.checksum = XXH3_64bits_withSeed(body.data() + words, body.size() - words,
+                                         XXH3_64bits(body.data(), words));
+  header.header_checksum = XXH3_64bits(&header, offsetof(layout::UpdatesHeader, header_checksum));
   store_unaligned(file.data(), header);
   return file;
 }

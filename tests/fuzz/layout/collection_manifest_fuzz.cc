@@ -16,8 +16,7 @@ using namespace farvec::layout;
 void read_name(std::string_view text) {
   const auto name = parse_segment_name(text);
   if (!name) return;
-  FARVEC_CHECK(text == (name->out_version ? out_file_name(name->number, *name->out_version)
-                                          : segment_folder_name(name->number)));
+  FARVEC_CHECK(text == name->text());
 }
 
 }  // namespace

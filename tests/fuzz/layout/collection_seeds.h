@@ -12,6 +12,7 @@
 
 #include "layout/collection/out_file.h"
 #include "layout/collection/segment_ids.h"
+#include "layout/collection/updates_file.h"
 #include "tests/fuzz/layout/collection_fuzz.h"
 #include "tests/fuzz/layout/store_seeds.h"
 #include "tests/fuzz/seed_files.h"
@@ -49,6 +50,8 @@ inline void write_changes(const std::filesystem::path& folder) {
     write_change(folder, "attributed-" + std::string(to_string(type)),
                  layout::RowChangeRecord::insert(11, ids, rows, tuples.view()), rows,
                  kAttributedChange);
+    write_change(folder, "update-" + std::string(to_string(type)),
+                 layout::RowChangeRecord::update(11, ids, tuples.view()), rows, kAttributedChange);
   }
 }
 
@@ -76,17 +79,31 @@ inline void write_segment_files(const std::filesystem::path& folder) {
   write_segment_file_seeds(folder, "layout_out_file_fuzz", file);
 }
 
+inline void write_updates_seeds(const std::filesystem::path& folder) {
+  layout::Tuples tuples;
+  for (const NodeId row : kFuzzUpdated) {
+    tuples.append(change_schema(),
+                  std::vector<layout::Value>{std::int64_t{row}, std::string("n"), {}});
+  }
+  const auto file = folder / "updates-file";
+  layout::write_updates(file, kFuzzSegment,
+                        layout::UpdatedTuples().with(kFuzzUpdated, tuples.view()));
+  write_segment_file_seeds(folder, "layout_updates_file_fuzz", file);
+}
+
 inline void write_collection_seeds(const std::filesystem::path& folder) {
   write_changes(folder);
   write_segment_files(folder);
+  write_updates_seeds(folder);
   layout::CollectionManifest manifest;
   manifest.dimension = 5;
   manifest.next_segment = 5;
   manifest.last_version = 20;
+  manifest.schema = change_schema();
   manifest.segments = {{1, 100, 0, 0}, kFuzzSegment};
   for (const std::string& text :
        {layout::collection_to_json(manifest), layout::segment_folder_name(12),
-        layout::out_file_name(12, 345)}) {
+        layout::out_file_name(12, 345), layout::updates_file_name(12, 3456)}) {
     write_seed(seed_path(folder, "layout_collection_manifest_fuzz", std::to_string(text.size())),
                std::as_bytes(std::span(text)));
   }

@@ -33,6 +33,12 @@ TEST(MergePolicy, TakesTheSmallestSizeFirst) {
             (Chosen{0, 1, 2}));
 }
 
+TEST(MergePolicy, WritesASegmentAnewOfWhichMuchIsUpdated) {
+  EXPECT_EQ(choose_merge({whole(1000), {200, 200, 60}}, kPolicy), Chosen());
+  EXPECT_EQ(choose_merge({whole(1000), {200, 200, 61}}, kPolicy), Chosen{1});
+  EXPECT_EQ(choose_merge({{200, 160, 30}}, kPolicy), Chosen{0});
+}
+
 TEST(MergePolicy, WritesASegmentAnewOfWhichMuchIsOut) {
   EXPECT_EQ(choose_merge({whole(1000), {200, 140}}, kPolicy), Chosen());
   EXPECT_EQ(choose_merge({whole(1000), {200, 139}}, kPolicy), Chosen{1});

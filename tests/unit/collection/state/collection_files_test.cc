@@ -67,5 +67,48 @@ TEST_F(SavedFiles, AFileThatTheManifestNamesIsNotWrittenAgain) {
   EXPECT_EQ(out_files(), 1u) << "files that no manifest names are removed";
 }
 
+/// The same of rows whose attributes were updated; both kinds of files live beside each other.
+TEST_F(SavedFiles, UpdatesThatTheManifestNamesAreNotWrittenAgain) {
+  layout::CollectionManifest attributed = manifest();
+  attributed.schema = layout::parse_schema("a: i64");
+  CollectionFiles files(path(), attributed);
+  const View view{.version = attributed.last_version,
+                  .memtables = {},
+                  .segments = files.open(small_segments())};
+  const auto updated = [&](View changed, std::vector<NodeId> rows) {
+    layout::Tuples tuples;
+    for (const NodeId row : rows) {
+      tuples.append(attributed.schema, std::vector<layout::Value>{std::int64_t{row}});
+    }
+    changed.segments.front().updates = std::make_shared<const layout::UpdatedTuples>(
+        layout::UpdatedTuples().with(rows, tuples.view()));
+    return changed;
+  };
+  const auto updated_now = [&] {
+    return CollectionFiles(path(), manifest()).open(small_segments()).front().updates->rows();
+  };
+  files.save(updated(view, {1}), attributed);
+  EXPECT_EQ(updated_now(), (std::vector<NodeId>{1}));
+  {
+    const tests::FileSizeLimit full(300);
+    EXPECT_THROW(files.save(updated(view, {1, 2}), attributed), Error);
+    EXPECT_EQ(out_files(), 2u);
+    EXPECT_EQ(updated_now(), (std::vector<NodeId>{1})) << "the former manifest has its file";
+  }
+  const View both = updated(with_out(view, {5}), {1, 3});
+  files.save(both, attributed);
+  EXPECT_EQ(updated_now(), (std::vector<NodeId>{1, 3}));
+  EXPECT_EQ(out_now(), 1u);
+  EXPECT_EQ(out_files(), 2u) << "one of each kind, and none that no manifest names";
+  View more = with_out(both, {5, 6});
+  files.save(more, attributed);
+  EXPECT_EQ(updated_now(), (std::vector<NodeId>{1, 3}));
+  EXPECT_EQ(out_now(), 2u);
+  EXPECT_EQ(out_files(), 2u);
+  more.segments.front().updates = no_updates();
+  files.save(more, attributed);
+  EXPECT_EQ(out_files(), 1u);
+}
+
 }  // namespace
 }  // namespace farvec::collection

@@ -88,6 +88,30 @@ TEST(RowChangeRecord, BringsAttributes) {
   }
 }
 
+TEST(RowChangeRecord, UpdatesAttributesAlone) {
+  const Schema schema = parse_schema("a: i64, s: string");
+  const Tuples tuples = some_tuples(schema, 7);
+  const auto ids = random_ids(5);
+  const auto bytes = joined(RowChangeRecord::update(9, ids, tuples.view().part(2, 5)).parts());
+  EXPECT_EQ(bytes.size(), sizeof(RowChangeHeader) + 5 * (8 + 4) + tuples.ends[6] - tuples.ends[1]);
+  const RowChanges changes = decode_row_changes(bytes, {ElementType::u8, 3, schema}, "log");
+  EXPECT_EQ(changes.kind, RowChangeKind::update);
+  EXPECT_EQ(changes.ids, ids);
+  EXPECT_EQ(changes.last_version(), 13u);
+  EXPECT_EQ(changes.rows.count, 0u);
+  ASSERT_EQ(changes.attributes().count(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(Tuple(changes.attributes().row(i)).text(1), std::string((i + 2) * 3, 'x'));
+  }
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    const std::vector<std::byte> part(bytes.begin(),
+                                      bytes.begin() + static_cast<std::ptrdiff_t>(length));
+    EXPECT_THROW((void)decode_row_changes(part, {ElementType::u8, 3, schema}, "log"), Error);
+  }
+  EXPECT_THROW((void)decode_row_changes(bytes, {ElementType::u8, 3, parse_schema("a: i64")}, "log"),
+               Error);
+}
+
 TEST(RowChangeRecord, FitsAttributesThatAreLong) {
   const Schema schema = parse_schema("a: i64, s: string");
   Tuples tuples;
@@ -256,7 +280,8 @@ TEST(RowChangeRecord, SaysWhereAndWhatIsWrong) {
   expect("newer", [](RowChangeHeader& h) { h.format_version = 2; });
   expect("version 0", [](RowChangeHeader& h) { h.format_version = 0; });
   expect("kind 0", [](RowChangeHeader& h) { h.kind = RowChangeKind{0}; });
-  expect("kind 4", [](RowChangeHeader& h) { h.kind = RowChangeKind{4}; });
+  expect("kind 5", [](RowChangeHeader& h) { h.kind = RowChangeKind{5}; });
+  expect("another collection's", [](RowChangeHeader& h) { h.kind = RowChangeKind::update; });
   expect("another collection's", [](RowChangeHeader& h) { h.kind = RowChangeKind::erase; });
   expect("another collection's", [](RowChangeHeader& h) { h.type = ElementType::i8; });
   expect("another collection's", [](RowChangeHeader& h) { h.type = ElementType{77}; });

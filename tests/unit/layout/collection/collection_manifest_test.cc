@@ -246,6 +246,25 @@ TEST(CollectionManifest, NamesFileAndFieldOfABadValue) {
   expect("/xxh3", "0000000000000000", "checksum");
 }
 
+TEST(CollectionManifest, NamesRowsThatWereUpdated) {
+  CollectionManifest m = some_collection();
+  m.schema = parse_schema("price: i64");
+  m.segments[1].update_version = 4000;
+  m.segments[1].update_count = 30;
+  const std::string text = collection_to_json(m);
+  EXPECT_EQ(collection_from_json(text, "c.json").segments[1], m.segments[1]);
+  const auto error = [&](const char* name, std::uint64_t value) {
+    json bad = json::parse(text);
+    bad["segments"][1][name] = value;
+    return message_of([&] { (void)collection_from_json(bad.dump(), "c.json"); });
+  };
+  EXPECT_THAT(error("update_version", 5001), HasSubstr("segments[1].update_version"));
+  EXPECT_THAT(error("update_version", 0), HasSubstr("segments[1].update_version"));
+  EXPECT_THAT(error("update_count", 0), HasSubstr("segments[1].update_count"));
+  EXPECT_THAT(error("update_count", 1001), HasSubstr("segments[1].update_count"));
+  EXPECT_THAT(error("update_count", 31), HasSubstr("checksum does not match"));
+}
+
 TEST(CollectionManifest, OtherValuesInTheirRangeFailTheChecksum) {
   for (const char* name : {"/options/memtable_rows", "/options/list", "/next_segment",
                            "/last_version", "/log_position", "/segments/0/rows"}) {

@@ -1,0 +1,129 @@
+#include "layout/collection/updates_file.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/output_file.h"
+
+namespace farvec::layout {
+namespace {
+
+/// The numbers of the rows, and then where their tuples end.
+using Words = std::vector<std::uint64_t>;
+
+constexpr std::uint64_t kRowBytes = 2 * sizeof(std::uint64_t);
+
+std::uint64_t checksum_of(const UpdatesHeader& header) {
+  return XXH3_64bits(&header, offsetof(UpdatesHeader, header_checksum));
+}
+
+std::uint64_t checksum_of(const Words& words, std::span<const std::byte> tuples) {
+  const std::uint64_t of_words = XXH3_64bits(words.data(), words.size() * sizeof(words[0]));
+  return XXH3_64bits_withSeed(tuples.data(), tuples.size(), of_words);
+}
+
+UpdatesHeader read_updates_header(const InputFile& file) {
+  UpdatesHeader header;
+  if (file.size() < sizeof(header)) {
+    throw Error("'{}' is truncated: {} bytes cannot hold a header of {}: restore the file",
+                file.path(), file.size(), sizeof(header));
+  }
+  file.read_at(0, &header, sizeof(header));
+  if (header.magic != UpdatesHeader::kMagic) {
+    throw Error("'{}' is no file of updated attributes: it begins with {:#018x}", file.path(),
+                header.magic);
+  }
+  require_collection_version(header.format_version, fmt::format("'{}'", file.path()));
+  if (header.header_checksum != checksum_of(header)) {
+    throw Error("the header of '{}' is damaged: its checksum does not match; restore the file",
+                file.path());
+  }
+  return header;
+}
+
+UpdatesHeader checked_updates_header(const InputFile& file, const SegmentEntry& segment) {
+  const UpdatesHeader header = read_updates_header(file);
+  if (header.segment != segment.number || header.version != segment.update_version ||
+      header.count != segment.update_count) {
+    throw Error(
+        "'{}' is of segment {} with {} updated rows at version {}, the manifest has {} with {} at "
+        "{}: restore the folder as a whole",
+        file.path(), header.segment, header.count, header.version, segment.number,
+        segment.update_count, segment.update_version);
+  }
+  // The manifest's count is at most that of the segment's rows: this cannot overflow.
+  const std::uint64_t others = sizeof(header) + header.count * kRowBytes;
+  if (file.size() < others || file.size() - others != header.bytes) {
+    throw Error("'{}' has {} bytes, not those of the attributes of {} rows: restore the file",
+                file.path(), file.size(), header.count);
+  }
+  return header;
+}
+
+std::vector<NodeId> checked_rows(std::span<const std::uint64_t> numbers,
+                                 const SegmentEntry& segment, const std::string& path) {
+  std::vector<NodeId> rows;
+  rows.reserve(numbers.size());
+  for (const std::uint64_t number : numbers) {
+    const bool ascends = rows.empty() || number > rows.back();
+    if (number >= segment.rows || !ascends) {
+      throw Error("'{}' has row {} of a segment of {} where it cannot be: restore the file", path,
+                  number, segment.rows);
+    }
+    rows.push_back(static_cast<NodeId>(number));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void write_updates(const std::filesystem::path& path, const SegmentEntry& segment,
+                   const UpdatedTuples& updates) {
+  FARVEC_CHECK(updates.count() == segment.update_count, "{} rows are updated, not {}",
+               updates.count(), segment.update_count);
+  const std::vector<NodeId> rows = updates.rows();
+  Tuples tuples;
+  for (const NodeId row : rows) tuples.append(updates.find(row));
+  Words words(rows.begin(), rows.end());
+  words.insert(words.end(), tuples.ends.begin(), tuples.ends.end());
+  UpdatesHeader header{.segment = segment.number,
+                       .version = segment.update_version,
+                       .count = segment.update_count,
+                       .bytes = tuples.bytes.size()};
+  header.checksum = checksum_of(words, tuples.bytes);
+  header.header_checksum = checksum_of(header);
+  const std::size_t words_bytes = words.size() * sizeof(words[0]);
+  OutputFile file(path.string(), sizeof(header) + words_bytes + tuples.bytes.size());
+  file.append(&header, sizeof(header));
+  file.append(words.data(), words_bytes);
+  file.append(tuples.bytes.data(), tuples.bytes.size());
+  file.commit();
+}
+
+UpdatedTuples read_updates(const std::filesystem::path& path, const SegmentEntry& segment,
+                           const Schema& schema) {
+  const InputFile file(path.string());
+  const UpdatesHeader header = checked_updates_header(file, segment);
+  Words words(2 * header.count);
+  std::vector<std::byte> bytes(header.bytes);
+  const std::size_t words_bytes = words.size() * sizeof(words[0]);
+  file.read_at(sizeof(header), words.data(), words_bytes);
+  file.read_at(sizeof(header) + words_bytes, bytes.data(), bytes.size());
+  if (checksum_of(words, bytes) != header.checksum) {
+    throw Error("'{}' is damaged: its checksum does not match; restore the file", file.path());
+  }
+  const auto numbers = std::span(words).first(header.count);
+  const TupleView tuples{std::span(words).subspan(header.count), bytes};
+  const std::vector<NodeId> rows = checked_rows(numbers, segment, file.path());
+  check_tuples(tuples, schema, fmt::format("'{}'", file.path()));
+  return UpdatedTuples().with(rows, tuples);
+}
+
+}  // namespace farvec::layout

@@ -1,0 +1,391 @@
+// The attributes of rows change, and their vectors stay where they are.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collection/read/collection_follower.h"
+#include "collection/read/collection_reader.h"
+#include "tests/unit/collection/attributed_fixture.h"
+#include "tests/unit/message_of.h"
+
+namespace farvec::collection {
+namespace {
+
+using ::testing::HasSubstr;
+
+class UpdatedRows : public FilteredCollection {
+ protected:
+  /// New values of a column for the ids: one for each, or one for all.
+  Receipt update(const std::vector<std::uint64_t>& ids, const std::string& column,
+                 const Values& values) {
+    const layout::Tuples tuples = tuples_of(column, values);
+    Receipt receipt;
+    collection_->update(ids, {{column}, tuples.view()}, within(kPatienceUs), receipt);
+    return receipt;
+  }
+  Receipt update_where(const std::string& filter, const std::string& column, const Value& value) {
+    const layout::Tuples tuples = tuples_of(column, {value});
+    Receipt receipt;
+    collection_->update_matching(filter, {{column}, tuples.view()}, within(kPatienceUs), receipt);
+    return receipt;
+  }
+  layout::Tuples tuples_of(const std::string& column, const Values& values) const {
+    const std::vector<std::size_t> columns{schema_.require(column)};
+    layout::Tuples tuples;
+    for (const Value& value : values) {
+      tuples.append(select_columns(schema_, columns), std::span(&value, 1));
+    }
+    return tuples;
+  }
+
+  /// Updates some ids, a few of which are not there, and what is expected of them.
+  void update_some(std::uint64_t round) {
+    std::vector<std::uint64_t> ids;
+    Values names;
+    std::size_t there = 0;
+    for (std::uint64_t id = random_.below(40); id < 400; id += 1 + random_.below(60)) {
+      ids.push_back(id);
+      names.emplace_back(std::string(id % 9, 'A' + static_cast<char>(round)));
+      const auto known = expected_.find(id);
+      if (known == expected_.end()) continue;
+      known->second[1] = names.back();
+      ++there;
+    }
+    const Receipt receipt = update(ids, "name", names);
+    EXPECT_EQ(receipt.done, there);
+    EXPECT_EQ(receipt.missing, ids.size() - there);
+  }
+  /// Gives the rows that meet a condition new tags, and what is expected of them.
+  void retag(std::uint64_t round) {
+    const char* const filter = round % 2 == 0 ? "price < 200" : "tags contains any ('t1')";
+    const auto condition = attributes::parse_condition(filter, schema_);
+    const Value tags = std::vector<std::string>{"t" + std::to_string(round % 3), "all"};
+    const Rows rows = matching(*condition);
+    for (const auto& [id, row] : rows) expected_[id][2] = tags;
+    EXPECT_EQ(update_where(filter, "tags", tags).done, rows.size());
+  }
+  std::uint64_t updated() const { return size_of(*collection_->view()).updated; }
+
+  /// Brings the rows elsewhere, in some rounds.
+  void move_on(std::uint64_t round) {
+    const bool moved = round % 4 == 1   ? collection_->flush()
+                       : round % 6 == 5 ? collection_->compact()
+                                        : true;
+    ASSERT_TRUE(moved);
+  }
+
+  void change_and_compare(const layout::CollectionManifest& shape) {
+    fill(shape);
+    for (std::uint64_t round = 0; round < 8; ++round) {
+      update_some(round);
+      retag(round);
+      ASSERT_NO_FATAL_FAILURE(expect_attributes()) << round;
+      if (round % 3 == 0) {
+        ASSERT_NO_FATAL_FAILURE(expect_filtered(collection_->view())) << round;
+      }
+      if (round == 2) insert(30, 60, 3);
+      if (round == 3 || round == 6) open();
+      ASSERT_NO_FATAL_FAILURE(move_on(round));
+      ASSERT_NO_FATAL_FAILURE(expect_attributes()) << round;
+    }
+    ASSERT_TRUE(collection_->compact());
+    EXPECT_EQ(updated(), 0u) << "a compaction writes them into the segment";
+    expect_attributes();
+    expect_filtered(collection_->view());
+  }
+};
+
+TEST_F(UpdatedRows, AreFoundByTheirNewAttributesInGraphs) {
+  change_and_compare(small_shape());
+}
+
+TEST_F(UpdatedRows, AreFoundByTheirNewAttributesInClusters) {
+  change_and_compare(small_cluster_shape());
+}
+
+TEST_F(UpdatedRows, KeepTheirVectorsAndTheirSegment) {
+  fill(small_shape());
+  ASSERT_TRUE(collection_->compact());
+  const std::uint64_t written = collection_->state().written_bytes;
+  const auto segment = collection_->view()->segments.front().segment;
+  const Receipt receipt = update_where("price < 200", "price", std::int64_t{1});
+  EXPECT_GT(receipt.done, 20u);
+  EXPECT_EQ(receipt.version, collection_->view()->version);
+  EXPECT_EQ(collection_->view()->segments.front().segment, segment);
+  EXPECT_EQ(updated(), receipt.done);
+  EXPECT_EQ(size_of(*collection_->view()).out, 0u);
+  // The log has the new tuples, of up to 130 bytes here, and no vector.
+  EXPECT_LT(collection_->state().written_bytes - written, receipt.done * 140 + 100);
+}
+
+TEST_F(UpdatedRows, OfALargeShareAreWrittenIntoTheirSegment) {
+  fill(small_shape());
+  ASSERT_TRUE(collection_->compact());
+  update_where("", "price", std::int64_t{5});
+  for (auto& [id, values] : expected_) values[0] = std::int64_t{5};
+  collection_->settle();
+  // A few may have come while the segment was rewritten.
+  EXPECT_LT(updated(), expected_.size() * 3 / 10);
+  expect_attributes();
+}
+
+/// What is saved, and what the log has after it.
+TEST_F(UpdatedRows, StayWhenTheCollectionIsOpenedAgain) {
+  fill(small_shape());
+  ASSERT_TRUE(collection_->compact());
+  update({3, 60, 100}, "price", {std::int64_t{-1}});
+  for (const std::uint64_t id : {3, 60, 100}) expected_[id][0] = std::int64_t{-1};
+  insert(900, 910, 1);
+  ASSERT_TRUE(collection_->flush());  // saves the updates too
+  EXPECT_EQ(layout::read_collection(path()).segments.front().update_count, 3u);
+  update({3, 101}, "price", {std::int64_t{-2}});
+  for (const std::uint64_t id : {3, 101}) expected_[id][0] = std::int64_t{-2};
+  open();
+  expect_attributes();
+  expect_filtered(collection_->view());
+  const CollectionReader reader(path(), small_segments());
+  expect_filtered(reader.view());
+}
+
+TEST_F(UpdatedRows, AreFoundDamagedWhenTheCollectionIsOpened) {
+  fill(small_shape());
+  ASSERT_TRUE(collection_->compact());
+  update({3, 60, 100}, "name", {std::string("new")});
+  insert(900, 910, 1);
+  ASSERT_TRUE(collection_->flush());
+  const layout::SegmentEntry entry = layout::read_collection(path()).segments.front();
+  const std::filesystem::path file =
+      path() / "segments" / layout::updates_file_name(entry.number, entry.update_version);
+  collection_.reset();
+  const auto size = std::filesystem::file_size(file);
+  for (std::uintmax_t at = 0; at < size; at += 7) {
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekg(static_cast<std::streamoff>(at));
+    const char was = static_cast<char>(bytes.get());
+    bytes.seekp(static_cast<std::streamoff>(at));
+    bytes.put(static_cast<char>(was ^ 4)).flush();
+    EXPECT_THAT(tests::message_of([&] { open(); }), HasSubstr(file.filename())) << at;
+    EXPECT_THAT(tests::message_of([&] { const CollectionReader reader(path(), small_segments()); }),
+                HasSubstr(file.filename()));
+    bytes.seekp(static_cast<std::streamoff>(at));
+    bytes.put(was);
+  }
+  open();
+  EXPECT_EQ(collection_->list({.filter = "name = 'new'"}, {}).matches, 3u);
+}
+
+TEST_F(UpdatedRows, AreSeenByAFollower) {
+  fill(small_shape());
+  collection_.reset();
+  CollectionAccess access = small_access();
+  access.durability = wal::Durability::commit;
+  collection_ = std::make_unique<Collection>(path(), access);
+  const CollectionFollower follower(path(), small_segments(),
+                                    {.poll_us = 500, .manifest_us = 2'000, .retry_us = 2'000});
+  for (std::uint64_t round = 0; round < 6; ++round) {
+    update_some(round);
+    retag(round);
+    ASSERT_NO_FATAL_FAILURE(move_on(round));
+    const std::uint64_t version = collection_->view()->version;
+    const Ticks deadline = now_ticks() + us_to_ticks(kPatienceUs);
+    while (follower.view()->version < version && now_ticks() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ASSERT_EQ(follower.view()->version, version);
+    expect_filtered(follower.view());
+  }
+}
+
+TEST_F(UpdatedRows, TakeTheFirstOfEqualIds) {
+  fill(small_shape());
+  const Receipt receipt =
+      update({20, 21, 20}, "price", {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}});
+  EXPECT_EQ(receipt.done, 2u);
+  EXPECT_EQ(receipt.missing, 1u);
+  expected_[20][0] = std::int64_t{1};
+  expected_[21][0] = std::int64_t{2};
+  expect_attributes();
+  EXPECT_EQ(update({}, "price", {}).done, 0u);
+  EXPECT_EQ(update({100'000}, "price", {std::int64_t{1}}).missing, 1u);
+  EXPECT_EQ(update_where("false", "price", std::int64_t{1}).done, 0u);
+}
+
+TEST_F(UpdatedRows, ThatCannotBeAreRefusedAndNothingChanges) {
+  fill(small_shape());
+  const auto says = [&](const std::vector<std::uint64_t>& ids, const changes::ColumnValues& values,
+                        const char* what) {
+    Receipt receipt;
+    EXPECT_THAT(
+        tests::message_of([&] { collection_->update(ids, values, within(kPatienceUs), receipt); }),
+        HasSubstr(what));
+    EXPECT_THAT(tests::message_of([&] {
+                  collection_->update_matching("true", values, within(kPatienceUs), receipt);
+                }),
+                HasSubstr(what));
+    EXPECT_EQ(receipt.done, 0u);
+  };
+  const std::uint64_t version = collection_->view()->version;
+  const layout::Tuples two = tuples_of("price", {std::int64_t{1}, std::int64_t{2}});
+  says({1, 2, 3}, {{"price"}, two.view()}, "the new values of 2");
+  says({1, 2}, {{"prise"}, two.view()}, "prise");
+  says({1, 2}, {{}, two.view()}, "no column came");
+  says({1, 2}, {{"name"}, two.view()}, "not sound");
+  EXPECT_THAT(tests::message_of([&] { update_where("price <", "price", std::int64_t{1}); }),
+              HasSubstr("filter: "));
+  EXPECT_EQ(collection_->view()->version, version);
+  expect_attributes();
+}
+
+/// A row's attributes have a bound together, which new values of a column may break.
+TEST_F(UpdatedRows, WithTooLongAttributesAreNamed) {
+  create("price: i64, name: string, note: string");
+  Batch batch;
+  layout::Tuples tuples;
+  for (std::uint64_t id = 0; id < 3; ++id) {
+    batch.add(id, random_row(random_));
+    expected_[id] = {std::int64_t{0}, std::string(id == 1 ? 40'000 : 5, 'x'), Value()};
+    tuples.append(schema_, expected_[id]);
+  }
+  insert({batch.rows(), batch.ids(), tuples.view()});
+  const std::string message = tests::message_of([&] {
+    update({0, 1, 2}, "note", {std::string(40'000, 'y')});
+  });
+  EXPECT_THAT(message, HasSubstr("the row of id 1"));
+  expect_attributes();
+}
+
+TEST_F(UpdatedRows, OfACollectionThatGrewHaveTheNewColumns) {
+  create("price: i64, name: string, tags: set");
+  insert(0, 40, 0);
+  ASSERT_TRUE(collection_->flush());
+  collection_->add_columns(layout::parse_schema("stock: u64"));
+  schema_ = collection_->row_shape().schema;
+  for (auto& [id, values] : expected_) values.resize(4);
+  update({1, 2, 39}, "stock", {std::uint64_t{7}});
+  for (const std::uint64_t id : {1, 2, 39}) expected_[id][3] = std::uint64_t{7};
+  expect_attributes();
+  EXPECT_EQ(collection_->list({.filter = "stock = 7"}, {}).matches, 3u);
+  EXPECT_EQ(collection_->list({.filter = "stock is null"}, {}).matches, 37u);
+  ASSERT_TRUE(collection_->compact());
+  expect_attributes();
+  open();
+  expect_attributes();
+}
+
+class UpdatesBesideOthers : public UpdatedRows {
+ protected:
+  static constexpr std::uint64_t kIds = 600;
+
+  void start() {
+    create("left: i64, right: i64");
+    Batch batch;
+    layout::Tuples tuples;
+    for (std::uint64_t id = 0; id < kIds; ++id) {
+      batch.add(id, random_row(random_));
+      tuples.append(schema_, Values{std::int64_t{0}, std::int64_t{0}});
+    }
+    insert({batch.rows(), batch.ids(), tuples.view()});
+  }
+  std::uint64_t count(const std::string& filter) const {
+    return collection_->list({.filter = filter}, {}).matches;
+  }
+  /// Flushes and compacts while `work` runs.
+  void while_all_moves(const std::function<void()>& work) {
+    std::atomic<bool> over{false};
+    std::thread mover([&] {
+      while (!over) {
+        collection_->flush();
+        collection_->compact();
+      }
+    });
+    work();
+    over = true;
+    mover.join();
+  }
+};
+
+/// Two threads change different columns of the same rows: neither loses what the other has done.
+TEST_F(UpdatesBesideOthers, LoseNothing) {
+  start();
+  constexpr std::int64_t kRounds = 12;
+  while_all_moves([&] {
+    std::vector<std::thread> threads;
+    for (const char* column : {"left", "right"}) {
+      threads.emplace_back([&, column] {
+        Random dice(column[0]);
+        for (std::int64_t round = 1; round <= kRounds; ++round) {
+          const std::uint64_t cut = dice.below(kIds);
+          const std::string split = std::to_string(cut);
+          const auto low = update_where("id < " + split, column, round);
+          const auto high = update_where("id >= " + split, column, round);
+          EXPECT_EQ(low.done + high.done, kIds);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  EXPECT_EQ(count("left = 12 and right = 12"), kIds);
+  open();
+  EXPECT_EQ(count("left = 12 and right = 12"), kIds);
+}
+
+/// A row that no longer meets the condition when it would be erased stays.
+TEST_F(UpdatesBesideOthers, SaveRowsFromAnErasure) {
+  start();
+  Receipt saved;
+  Receipt gone;
+  while_all_moves([&] {
+    std::thread saver([&] {
+      for (std::uint64_t id = 0; id < kIds; id += 3) {
+        saved += update({id}, "left", {std::int64_t{1}});
+      }
+    });
+    for (std::uint64_t end = 10; end <= kIds; end += 10) {
+      collection_->erase_matching("left = 0 and id < " + std::to_string(end), within(kPatienceUs),
+                                  gone);
+    }
+    saver.join();
+  });
+  EXPECT_EQ(saved.done + saved.missing, kIds / 3);
+  EXPECT_EQ(count("left = 1"), saved.done);
+  EXPECT_EQ(count(""), saved.done);
+  EXPECT_EQ(saved.done + gone.done, kIds);
+}
+
+/// A row that is replaced while it is updated has the new row's attributes, or those and the
+/// update.
+TEST_F(UpdatesBesideOthers, LeaveRowsThatAreReplacedWhole) {
+  start();
+  while_all_moves([&] {
+    std::atomic<bool> over{false};
+    std::thread replacer([&] {
+      Random dice(3);
+      while (!over) {
+        Batch batch;
+        batch.add(dice.below(kIds), random_row(dice));
+        layout::Tuples tuples;
+        tuples.append(schema_, Values{std::int64_t{0}, std::int64_t{9}});
+        Receipt receipt;
+        collection_->insert({batch.rows(), batch.ids(), tuples.view()}, within(kPatienceUs),
+                            receipt);
+      }
+    });
+    for (std::int64_t round = 1; round < 10; ++round) {
+      EXPECT_GT(update_where("id < 500", "left", round).done, 0u);
+    }
+    over = true;
+    replacer.join();
+  });
+  EXPECT_EQ(count(""), kIds);
+  EXPECT_EQ(count("right = 9 or right = 0"), kIds);
+  EXPECT_EQ(count("right = 0 and left != 9 and id < 500"), 0u);
+}
+
+}  // namespace
+}  // namespace farvec::collection
