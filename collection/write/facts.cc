@@ -59,6 +59,7 @@ nlohmann::ordered_json view_json(const View& view) {
           {"memtable_vectors", size.fresh},
           {"segments", view.segments.size()},
           {"out_rows", size.out},
+          {"updated_rows", size.updated},
           {"segment_bytes", size.segment_bytes},
           {"dram_bytes", size.dram_bytes}};
 }

@@ -70,9 +70,8 @@ void Writer::erase_part(const MatchingRows& part, RowsChange& change) {
     std::vector<std::uint64_t> ids;
     std::vector<std::uint64_t> moved;
     Lock lock = this->lock();
-    const Result<wal::Position> appended = log_change(
-        lock, change.patience.until, [&] { return wait_while_paused(lock, change.patience.until); },
-        [&]() -> Result<wal::Position> {
+    const Result<wal::Position> appended =
+        log_unless_paused(lock, change.patience.until, [&]() -> Result<wal::Position> {
           const ViewPointer now = view();
           ids.clear();
           moved.clear();

@@ -118,9 +118,8 @@ void Writer::log_update(std::span<const UpdatedRow> rows, const layout::TupleVie
   std::vector<std::uint64_t> moved;
   layout::Tuples kept;
   Lock lock = this->lock();
-  const Result<wal::Position> appended = log_change(
-      lock, change.patience.until, [&] { return wait_while_paused(lock, change.patience.until); },
-      [&]() -> Result<wal::Position> {
+  const Result<wal::Position> appended =
+      log_unless_paused(lock, change.patience.until, [&]() -> Result<wal::Position> {
         const ViewPointer now = view();
         ids.clear();
         moved.clear();

@@ -148,6 +148,8 @@ class Writer {
   Result<wal::Position> log_change(Lock& lock, Ticks deadline,
                                    const std::function<Status()>& may_be_done,
                                    const std::function<Result<wal::Position>()>& log);
+  Result<wal::Position> log_unless_paused(Lock& lock, Ticks deadline,
+                                          const std::function<Result<wal::Position>()>& log);
   Status said_of_log(const Status& status) const;
   Status wait_for_log(wal::Position end, Ticks deadline) const;
   Status refused(const Status& status, wal::Position end) const;

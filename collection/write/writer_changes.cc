@@ -127,6 +127,13 @@ Result<wal::Position> Writer::log_change(Lock& lock, Ticks deadline,
   }
 }
 
+/// Logs a change that needs no room in a memtable.
+Result<wal::Position> Writer::log_unless_paused(Lock& lock, Ticks deadline,
+                                                const std::function<Result<wal::Position>()>& log) {
+  return log_change(
+      lock, deadline, [&] { return wait_while_paused(lock, deadline); }, log);
+}
+
 /// Returns unavailable in place of resource_exhausted when a full disk has ended the log. Then it
 /// makes no sense to try again: the log takes nothing until it is opened anew, and what it did not
 /// write may be in the view.
@@ -215,9 +222,8 @@ Status Writer::erase(std::span<const std::uint64_t> ids, Ticks deadline,
     const auto part = std::span(different).subspan(
         next, std::min<std::size_t>(different.size() - next, layout::changes_per_record(0)));
     Lock lock = this->lock();
-    const Result<wal::Position> appended = log_change(
-        lock, deadline, [&] { return wait_while_paused(lock, deadline); },
-        [&] { return append(layout::RowChangeRecord::erase(version_ + 1, part)); });
+    const Result<wal::Position> appended = log_unless_paused(
+        lock, deadline, [&] { return append(layout::RowChangeRecord::erase(version_ + 1, part)); });
     if (!appended.ok()) {
       status = appended.status();
       break;

@@ -1,13 +1,12 @@
 #include "layout/collection/segment_attributes.h"
 
-#include <xxhash.h>
-
 #include <array>
 #include <cstddef>
 
 #include "base/check.h"
 #include "base/error.h"
 #include "base/output_file.h"
+#include "layout/collection/tuple_file.h"
 
 namespace farvec::layout {
 namespace {
@@ -15,15 +14,6 @@ namespace {
 using Header = SegmentAttributesHeader;
 
 constexpr std::uint64_t kEndBytes = sizeof(std::uint64_t);
-
-std::uint64_t checksum_of(const Header& header) {
-  return XXH3_64bits(&header, offsetof(Header, header_checksum));
-}
-
-std::uint64_t checksum_of(std::span<const std::uint64_t> ends, std::span<const std::byte> bytes) {
-  const std::uint64_t of_ends = XXH3_64bits(ends.data(), ends.size_bytes());
-  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), of_ends);
-}
 
 /// Returns where each tuple ends, when the first begins at 0.
 std::vector<std::uint64_t> ends_of(const TupleView& tuples) {
@@ -33,27 +23,9 @@ std::vector<std::uint64_t> ends_of(const TupleView& tuples) {
   return ends;
 }
 
-Header read_header(const InputFile& file) {
-  Header header;
-  if (file.size() < sizeof(header)) {
-    throw Error("'{}' is truncated: {} bytes cannot hold a header of {}: restore the file",
-                file.path(), file.size(), sizeof(header));
-  }
-  file.read_at(0, &header, sizeof(header));
-  if (header.magic != kSegmentAttributes.magic) {
-    throw Error("'{}' is no file of a segment's attributes: it begins with {:#018x}", file.path(),
-                header.magic);
-  }
-  require_collection_version(header.format_version, fmt::format("'{}'", file.path()));
-  if (header.header_checksum != checksum_of(header)) {
-    throw Error("the header of '{}' is damaged: its checksum does not match; restore the file",
-                file.path());
-  }
-  return header;
-}
-
 Header checked_header(const InputFile& file, const SegmentEntry& segment) {
-  const Header header = read_header(file);
+  const auto header =
+      read_sealed_header<Header>(file, kSegmentAttributes.magic, "a segment's attributes");
   if (header.segment != segment.number || header.rows != segment.rows) {
     throw Error(
         "'{}' is of segment {} with {} rows, the manifest has {} with {}: restore the "
@@ -77,8 +49,8 @@ void write_segment_attributes(const std::filesystem::path& path, const SegmentEn
   const std::vector<std::uint64_t> ends = ends_of(tuples);
   const auto bytes = tuples.bytes.subspan(tuples.begin, ends.empty() ? 0 : ends.back());
   Header header{.segment = segment.number, .rows = segment.rows, .bytes = bytes.size()};
-  header.checksum = checksum_of(ends, bytes);
-  header.header_checksum = checksum_of(header);
+  header.checksum = tuples_checksum_of(ends, bytes);
+  header.header_checksum = header_checksum_of(header);
   const std::span<const std::uint64_t> words(ends);
   OutputFile file(path.string(), sizeof(header) + words.size_bytes() + bytes.size());
   file.append(&header, sizeof(header));
@@ -98,7 +70,7 @@ Tuples SegmentAttributesFile::read(const Schema& schema) const {
   const std::uint64_t ends_bytes = header_.rows * kEndBytes;
   file_.read_at(sizeof(header_), tuples.ends.data(), ends_bytes);
   file_.read_at(sizeof(header_) + ends_bytes, tuples.bytes.data(), tuples.bytes.size());
-  if (checksum_of(tuples.ends, tuples.bytes) != header_.checksum) {
+  if (tuples_checksum_of(tuples.ends, tuples.bytes) != header_.checksum) {
     throw Error("'{}' is damaged: its checksum does not match; restore the file", file_.path());
   }
   check_tuples(tuples.view(), schema, fmt::format("'{}'", file_.path()));

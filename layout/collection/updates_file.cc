@@ -1,7 +1,6 @@
 #include "layout/collection/updates_file.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <span>
 #include <string>
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/output_file.h"
+#include "layout/collection/tuple_file.h"
 
 namespace farvec::layout {
 namespace {
@@ -20,36 +20,9 @@ using Words = std::vector<std::uint64_t>;
 
 constexpr std::uint64_t kRowBytes = 2 * sizeof(std::uint64_t);
 
-std::uint64_t checksum_of(const UpdatesHeader& header) {
-  return XXH3_64bits(&header, offsetof(UpdatesHeader, header_checksum));
-}
-
-std::uint64_t checksum_of(const Words& words, std::span<const std::byte> tuples) {
-  const std::uint64_t of_words = XXH3_64bits(words.data(), words.size() * sizeof(words[0]));
-  return XXH3_64bits_withSeed(tuples.data(), tuples.size(), of_words);
-}
-
-UpdatesHeader read_updates_header(const InputFile& file) {
-  UpdatesHeader header;
-  if (file.size() < sizeof(header)) {
-    throw Error("'{}' is truncated: {} bytes cannot hold a header of {}: restore the file",
-                file.path(), file.size(), sizeof(header));
-  }
-  file.read_at(0, &header, sizeof(header));
-  if (header.magic != UpdatesHeader::kMagic) {
-    throw Error("'{}' is no file of updated attributes: it begins with {:#018x}", file.path(),
-                header.magic);
-  }
-  require_collection_version(header.format_version, fmt::format("'{}'", file.path()));
-  if (header.header_checksum != checksum_of(header)) {
-    throw Error("the header of '{}' is damaged: its checksum does not match; restore the file",
-                file.path());
-  }
-  return header;
-}
-
 UpdatesHeader checked_updates_header(const InputFile& file, const SegmentEntry& segment) {
-  const UpdatesHeader header = read_updates_header(file);
+  const auto header =
+      read_sealed_header<UpdatesHeader>(file, UpdatesHeader::kMagic, "updated attributes");
   if (header.segment != segment.number || header.version != segment.update_version ||
       header.count != segment.update_count) {
     throw Error(
@@ -97,8 +70,8 @@ void write_updates(const std::filesystem::path& path, const SegmentEntry& segmen
                        .version = segment.update_version,
                        .count = segment.update_count,
                        .bytes = tuples.bytes.size()};
-  header.checksum = checksum_of(words, tuples.bytes);
-  header.header_checksum = checksum_of(header);
+  header.checksum = tuples_checksum_of(words, tuples.bytes);
+  header.header_checksum = header_checksum_of(header);
   const std::size_t words_bytes = words.size() * sizeof(words[0]);
   OutputFile file(path.string(), sizeof(header) + words_bytes + tuples.bytes.size());
   file.append(&header, sizeof(header));
@@ -116,7 +89,7 @@ UpdatedTuples read_updates(const std::filesystem::path& path, const SegmentEntry
   const std::size_t words_bytes = words.size() * sizeof(words[0]);
   file.read_at(sizeof(header), words.data(), words_bytes);
   file.read_at(sizeof(header) + words_bytes, bytes.data(), bytes.size());
-  if (checksum_of(words, bytes) != header.checksum) {
+  if (tuples_checksum_of(words, bytes) != header.checksum) {
     throw Error("'{}' is damaged: its checksum does not match; restore the file", file.path());
   }
   const auto numbers = std::span(words).first(header.count);
