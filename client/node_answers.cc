@@ -130,6 +130,14 @@ std::string rows_fault(const wire::GetResponse& rows, const AskedRows& asked, st
                      rows.rows().size(), there, came, asked.ids);
 }
 
+/// Checks how many of the ids of a call were there.
+template <typename Receipt>
+std::string fault_of_ids(const Receipt& receipt, std::size_t ids) {
+  if (receipt.done() <= ids && receipt.missing() == ids - receipt.done()) return {};
+  return fmt::format("it says that {} of {} ids were there and {} were not", receipt.done(), ids,
+                     receipt.missing());
+}
+
 }  // namespace
 
 bool changes_rows(std::string_view layout) {
@@ -214,9 +222,11 @@ std::string fault_of(const wire::InsertResponse& receipt, std::size_t rows) {
 }
 
 std::string fault_of(const wire::DeleteResponse& receipt, std::size_t ids) {
-  if (receipt.done() <= ids && receipt.missing() == ids - receipt.done()) return {};
-  return fmt::format("it says that {} of {} ids were there and {} were not", receipt.done(), ids,
-                     receipt.missing());
+  return fault_of_ids(receipt, ids);
+}
+
+std::string fault_of(const wire::UpdateResponse& receipt, std::size_t ids) {
+  return fault_of_ids(receipt, ids);
 }
 
 ElementType element_type(v1::ElementType type) {

@@ -61,6 +61,7 @@ layout::TupleView attributes_in(const Answer& rows) {
 /// Check the answer to a call that had this many rows, or ids.
 std::string fault_of(const collection::v1::InsertResponse& receipt, std::size_t rows);
 std::string fault_of(const collection::v1::DeleteResponse& receipt, std::size_t ids);
+std::string fault_of(const collection::v1::UpdateResponse& receipt, std::size_t ids);
 
 /// Convert values in which no fault was found.
 ElementType element_type(compute_node::v1::ElementType type);

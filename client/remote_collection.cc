@@ -9,8 +9,10 @@
 
 #include "base/row_fault.h"
 #include "base/status_error.h"
+#include "changes/distinct_update.h"
 #include "client/backoff.h"
 #include "client/node_answers.h"
+#include "client/state_json.h"
 #include "rpc/status.h"
 
 namespace farvec::client {
@@ -38,7 +40,8 @@ Request request_of(std::span<const std::uint64_t> ids) {
   return request;
 }
 
-void add_attributes(const layout::TupleView& rows, wire::InsertRequest& request) {
+template <typename Request>
+void add_attributes(const layout::TupleView& rows, Request& request) {
   for (std::size_t i = 0; i < rows.count(); ++i) {
     const std::span<const std::byte> tuple = rows.row(i);
     request.mutable_attributes()->append(reinterpret_cast<const char*>(tuple.data()), tuple.size());
@@ -46,42 +49,14 @@ void add_attributes(const layout::TupleView& rows, wire::InsertRequest& request)
   }
 }
 
-/// Returns what a node says of its collection, with the names that farvec uses for a local one.
-nlohmann::ordered_json state_json(const wire::StatsResponse& state) {
-  nlohmann::ordered_json json{{"version", state.version()},
-                              {"vectors", state.rows()},
-                              {"memtable_vectors", state.memtable_rows()},
-                              {"segments", state.segments()},
-                              {"out_rows", state.rows_out()},
-                              {"segment_bytes", state.segment_bytes()},
-                              {"log_bytes", state.log_bytes()},
-                              {"written_bytes", state.written_bytes()},
-                              {"log_nodes", state.log_nodes()},
-                              {"log_copies", state.log_copies()},
-                              {"segment_copies_missing", state.segment_copies_missing()},
-                              {"segments_built", state.segments_built()},
-                              {"segments_merged", state.segments_merged()}};
-  if (state.has_pages()) {
-    const wire::PagesState& pages = state.pages();
-    json["pages"] = {{"pages", pages.pages()},
-                     {"page_bytes", pages.page_bytes()},
-                     {"buffer_pages", pages.buffer_pages()},
-                     {"read", pages.read()},
-                     {"written", pages.written()},
-                     {"vacuuming", pages.vacuuming()},
-                     {"vacuumed", pages.vacuumed()}};
-  }
-  if (!state.schema().empty()) {
-    json["schema"] = layout::schema_to_json(layout::parse_schema(state.schema()));
-  }
-  if (!state.failure().empty()) json["failure"] = state.failure();
-  if (state.merge_segments() > 0) {
-    json["merge"] = {{"phase", state.merge_phase()},
-                     {"segments", state.merge_segments()},
-                     {"rows", state.merge_rows()},
-                     {"rows_linked", state.merge_rows_linked()}};
-  }
-  return json;
+void add_values(const changes::ColumnValues& update, wire::UpdateRequest& request) {
+  request.mutable_columns()->Add(update.columns.begin(), update.columns.end());
+  add_attributes(update.values, request);
+}
+
+template <typename Response>
+changes::Receipt receipt_in(const Response& response) {
+  return {.version = response.version(), .done = response.done(), .missing = response.missing()};
 }
 
 }  // namespace
@@ -296,8 +271,7 @@ void RemoteCollection::erase(std::span<const std::uint64_t> ids, const changes::
   ask(&Stub::PrepareAsyncDelete, request_of<wire::DeleteRequest>(ids), attempts_within(patience),
       response);
   require_sound(fault_of(response, ids.size()));
-  receipt +=
-      {.version = response.version(), .done = response.done(), .missing = response.missing()};
+  receipt += receipt_in(response);
 }
 
 changes::FoundRows RemoteCollection::get(std::span<const std::uint64_t> ids,
@@ -338,8 +312,37 @@ void RemoteCollection::erase_matching(const std::string& filter, const changes::
   request.set_filter(filter.empty() ? "true" : filter);
   wire::DeleteResponse response;
   ask(&Stub::PrepareAsyncDelete, request, attempts_within(patience), response);
-  receipt +=
-      {.version = response.version(), .done = response.done(), .missing = response.missing()};
+  receipt += receipt_in(response);
+}
+
+void RemoteCollection::update(std::span<const std::uint64_t> ids,
+                              const changes::ColumnValues& update,
+                              const changes::Patience& patience, changes::Receipt& receipt) {
+  const changes::DistinctUpdate distinct(ids, update);
+  receipt.missing += distinct.repeated();
+  std::size_t next = 0;
+  do {
+    const std::size_t count = distinct.fitting(next, shape_.batch_ids);
+    auto request = request_of<wire::UpdateRequest>(distinct.ids().subspan(next, count));
+    add_values(distinct.part(next, count), request);
+    wire::UpdateResponse response;
+    ask(&Stub::PrepareAsyncUpdate, request, attempts_within(patience), response);
+    require_sound(fault_of(response, count));
+    receipt += receipt_in(response);
+    next += count;
+  } while (next < distinct.ids().size());
+}
+
+void RemoteCollection::update_matching(const std::string& filter,
+                                       const changes::ColumnValues& update,
+                                       const changes::Patience& patience,
+                                       changes::Receipt& receipt) {
+  wire::UpdateRequest request;
+  request.set_filter(filter.empty() ? "true" : filter);
+  add_values(update, request);
+  wire::UpdateResponse response;
+  ask(&Stub::PrepareAsyncUpdate, request, attempts_within(patience), response);
+  receipt += receipt_in(response);
 }
 
 bool RemoteCollection::flush(const Interruption& give_up) {

@@ -61,6 +61,11 @@ class RemoteCollection final : public changes::Changing {
                            const changes::Patience& patience) const override;
   void erase_matching(const std::string& filter, const changes::Patience& patience,
                       changes::Receipt& receipt) override;
+  /// Where the values are too large for one call, it makes several.
+  void update(std::span<const std::uint64_t> ids, const changes::ColumnValues& update,
+              const changes::Patience& patience, changes::Receipt& receipt) override;
+  void update_matching(const std::string& filter, const changes::ColumnValues& update,
+                       const changes::Patience& patience, changes::Receipt& receipt) override;
   void add_columns(const layout::Schema& columns) override;
   /// Both ask again until the node has finished; after an interruption the node goes on.
   bool flush(const Interruption& give_up = {}) override;

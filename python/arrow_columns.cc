@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -137,21 +138,19 @@ void append_values(const ArrowSchema& schema, const ArrowArray& array, const lay
   }
 }
 
-}  // namespace
-
-Tuples arrow_tuples(const Schema& schema, const nb::object& source, std::size_t rows) {
-  Stream stream(source);
-  const std::vector<std::size_t> columns = columns_of(stream.schema(), schema);
+/// Reads the batches. `places` says of each column of the stream which column of the schema it is.
+Tuples read_batches(Stream& stream, const Schema& schema, const std::vector<std::size_t>& places,
+                    std::size_t rows) {
   Tuples tuples;
   Owned<ArrowArray> batch;
   while (stream.next(batch)) {
     const std::size_t count = require_batch(*batch, stream.schema(), tuples, rows);
     std::vector<ReadValue> readers(schema.size());
     parsed("attributes", [&] {
-      for (std::size_t i = 0; i < columns.size(); ++i) {
+      for (std::size_t i = 0; i < places.size(); ++i) {
         const ArrowRows part{*stream.schema().children[i], *batch->children[i], batch->offset,
                              batch->length};
-        readers[columns[i]] = arrow_values(part, schema[columns[i]]);
+        readers[places[i]] = arrow_values(part, schema[places[i]]);
       }
     });
     append_rows(schema, readers, count, tuples.count(), tuples);
@@ -160,6 +159,26 @@ Tuples arrow_tuples(const Schema& schema, const nb::object& source, std::size_t 
     throw_invalid("attributes: the Arrow stream has {} rows for {} rows", tuples.count(), rows);
   }
   return tuples;
+}
+
+}  // namespace
+
+Tuples arrow_tuples(const Schema& schema, const nb::object& source, std::size_t rows) {
+  Stream stream(source);
+  const std::vector<std::size_t> columns = columns_of(stream.schema(), schema);
+  return read_batches(stream, schema, columns, rows);
+}
+
+indexing::ColumnsOfRows arrow_columns_of_rows(const Schema& schema, const nb::object& source,
+                                              std::size_t rows) {
+  Stream stream(source);
+  const std::vector<std::size_t> columns = columns_of(stream.schema(), schema);
+  indexing::ColumnsOfRows read;
+  for (const std::size_t column : columns) read.names.push_back(schema[column].name);
+  std::vector<std::size_t> places(columns.size());
+  std::iota(places.begin(), places.end(), 0);
+  read.values = read_batches(stream, layout::select_columns(schema, columns), places, rows);
+  return read;
 }
 
 bool is_arrow_column(nb::handle object) {

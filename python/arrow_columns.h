@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "indexing/attributes/attribute_reader.h"
 #include "layout/attributes/schema.h"
 #include "layout/attributes/tuple.h"
 
@@ -20,6 +21,11 @@ namespace farvec::python {
 /// cannot be, for another count of rows, and for what append_rows() refuses.
 layout::Tuples arrow_tuples(const layout::Schema& schema, const nanobind::object& stream,
                             std::size_t rows);
+
+/// Reads the same, with the columns that the stream has and no others. Takes null where the schema
+/// forbids it.
+indexing::ColumnsOfRows arrow_columns_of_rows(const layout::Schema& schema,
+                                              const nanobind::object& stream, std::size_t rows);
 
 /// Says whether an object is a column of Arrow's: an array or a series.
 bool is_arrow_column(nanobind::handle object);

@@ -15,6 +15,8 @@ void bind_index(nanobind::module_& module);
 void bind_collection(nanobind::module_& module);
 /// Binds Collection.create().
 void bind_collection_create(nanobind::class_<Handle<Changing>>& type);
+/// Binds what changes a Collection.
+void bind_collection_changes(nanobind::class_<Handle<Changing>>& type);
 /// Binds what reads the rows of a Collection, by their ids or by a condition.
 void bind_collection_rows(nanobind::class_<Handle<Changing>>& type);
 /// Binds PagedHnsw and build_hnsw().

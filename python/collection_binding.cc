@@ -18,14 +18,12 @@
 #include "changes/batches.h"
 #include "collection/write/facts.h"
 #include "graph/beam_scratch.h"
-#include "python/attributes.h"
 #include "python/bindings.h"
 #include "python/budget.h"
 #include "python/by_distance.h"
 #include "python/errors.h"
 #include "python/jobs.h"
 #include "python/json_object.h"
-#include "python/known_schema.h"
 #include "python/node_address.h"
 #include "python/open_collection.h"
 #include "python/others_may_run.h"
@@ -109,64 +107,6 @@ void close_collection(CollectionHandle& handle) {
   open.reset();
 }
 
-Receipt insert(const CollectionHandle& handle, const AnyArray& ids, const AnyArray& vectors,
-               const nb::object& attributes, double deadline) {
-  const auto open = handle.get();
-  const double seconds = checked_deadline(deadline);
-  const Ids given(ids, "ids");
-  const Rows rows(vectors, "vectors", {.type = open->type(), .round_doubles = false});
-  if (rows.view().count != given.values.size()) {
-    throw_invalid("{} ids for {} vectors", given.values.size(), rows.view().count);
-  }
-  layout::Tuples tuples;
-  if (!attributes.is_none()) {
-    tuples = with_schema(open->changes(), [&](const layout::Schema& schema) {
-      return to_tuples(schema, attributes, rows.view().count);
-    });
-  }
-  const changes::RowBatch batch{rows.view(), given.all(), tuples.view()};
-  Receipt receipt;
-  run_job([&](const Interruption& interrupted) {
-    open->changes().check(batch);
-    changes::insert_all(open->changes(), batch, {.patience = patience_of(seconds, interrupted)},
-                        receipt);
-  });
-  return receipt;
-}
-
-void add_columns(const CollectionHandle& handle, const nb::object& columns) {
-  const auto open = handle.get();
-  const layout::Schema more = to_schema(columns);
-  run_job([&](const Interruption&) { open->changes().add_columns(more); });
-}
-
-Receipt erase_matching(const CollectionHandle& handle, const std::string& filter, double seconds) {
-  const auto open = handle.get();
-  Receipt receipt;
-  run_job([&](const Interruption& interrupted) {
-    open->changes().erase_matching(filter, patience_of(seconds, interrupted), receipt);
-  });
-  return receipt;
-}
-
-Receipt erase(const CollectionHandle& handle, const std::optional<AnyArray>& ids,
-              const std::optional<std::string>& filter, double deadline) {
-  const auto open = handle.get();
-  const double seconds = checked_deadline(deadline);
-  if (ids.has_value() == filter.has_value()) throw_invalid("ids, filter: give one of them");
-  if (filter) {
-    if (filter->empty()) throw_invalid("filter: it is empty; 'true' means every row");
-    return erase_matching(handle, *filter, seconds);
-  }
-  const Ids given(*ids, "ids");
-  Receipt receipt;
-  run_job([&](const Interruption& interrupted) {
-    changes::erase_all(open->changes(), given.all(),
-                       {.patience = patience_of(seconds, interrupted)}, receipt);
-  });
-  return receipt;
-}
-
 Result search_near(const CollectionHandle& handle, const AnyArray& array,
                    const SearchArguments& arguments) {
   const auto open = handle.get();
@@ -195,9 +135,10 @@ Result search_near(const CollectionHandle& handle, const AnyArray& array,
 void bind_receipt(nb::module_& module) {
   nb::class_<Receipt>(module, "Receipt", "What a change did.")
       .def_ro("version", &Receipt::version, "The number of the last change, from 1 on.")
-      .def_ro("done", &Receipt::done, "Rows inserted, or ids that were there and are deleted.")
+      .def_ro("done", &Receipt::done,
+              "Rows inserted, or ids that were there and are deleted or updated.")
       .def_ro("replaced", &Receipt::replaced, "Rows inserted whose ids were there.")
-      .def_ro("missing", &Receipt::missing, "Ids to delete that were not there.")
+      .def_ro("missing", &Receipt::missing, "Ids to delete or to update that were not there.")
       .def("__repr__",
            [](const Receipt& receipt) {
              return fmt::format("Receipt(version={}, done={}, replaced={}, missing={})",
@@ -241,63 +182,6 @@ void bind_opening(nb::class_<CollectionHandle>& type) {
       "durability"_a = "commit", "build_threads"_a = 1, "slots"_a = 16, "concurrency"_a = 0,
       "max_list"_a = 1024, "max_width"_a = 8, "max_probe"_a = 1024, "retries"_a = 0,
       "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "");
-}
-
-void bind_changes(nb::class_<CollectionHandle>& type) {
-  type.def("insert", &insert, "ids"_a, "vectors"_a, nb::kw_only(), "attributes"_a = nb::none(),
-           "deadline"_a = 60.0,
-           R"(Insert vectors; those whose ids are there take the others' place.
-
-Args:
-    ids: ``(rows,)`` integers of any width, an array or a list, 0 to 2**64 - 1, each once; the
-        largest number stands for none and should not be one. Nothing else is taken for an id.
-    vectors: ``(rows, dimension)`` of the collection's element type, finite.
-    attributes: Where the collection has a schema: a dict of columns (arrays or lists of a value for
-        each row, None for null), a list with a dict for each row, or what has
-        ``__arrow_c_stream__`` (a table of pyarrow, polars, pandas or duckdb). Columns that are
-        missing are null, and nothing is cast.
-    deadline: Seconds to wait for room while segments are built.
-
-Returns:
-    Receipt. Rows go in 4096 at a time: of a call that fails, those before are in.
-
-Raises:
-    InvalidArgument: A shape, type or value that cannot be. Error: an id that comes twice.
-    ResourceExhausted: No room before the deadline, or the disk is full.)")
-      .def("delete", &erase, "ids"_a = nb::none(), nb::kw_only(), "filter"_a = nb::none(),
-           "deadline"_a = 60.0,
-           nb::sig("def delete(self, ids: numpy.typing.ArrayLike | None = None, *, filter: str | "
-                   "None = None, deadline: float = 60.0) -> Receipt"),
-           "Delete ids, ``(rows,)`` integers; those that are not there are counted. Or delete the "
-           "rows that meet the condition ``filter``: each of them meets it at that moment. Returns "
-           "Receipt.")
-      .def("add_columns", &add_columns, "columns"_a,
-           nb::sig("def add_columns(self, columns: dict[str, str] | str) -> None"),
-           R"(Add columns to the schema; rows that are there are null in them.
-
-Args:
-    columns: Names and types, as ``create`` takes them: ``{"rating": "f64"}``. None is ``not null``.
-
-Raises:
-    InvalidArgument: A column that is there already, or that cannot be.)")
-      .def(
-          "flush",
-          [](const CollectionHandle& handle) {
-            const auto open = handle.get();
-            run_job([&](const Interruption& interrupted) {
-              if (!open->changes().flush(interrupted)) throw WorkInterrupted();
-            });
-          },
-          "Return when all that was inserted before lies in segments.")
-      .def(
-          "compact",
-          [](const CollectionHandle& handle) {
-            const auto open = handle.get();
-            run_job([&](const Interruption& interrupted) {
-              if (!open->changes().compact(interrupted)) throw WorkInterrupted();
-            });
-          },
-          "flush(), and all segments of that moment become one, without the rows that are out.");
 }
 
 Result search(const CollectionHandle& handle, const AnyArray& queries,
@@ -388,7 +272,7 @@ void bind_collection(nb::module_& module) {
   nb::class_<CollectionHandle> type(module, "Collection", kClassDoc);
   bind_opening(type);
   bind_collection_create(type);
-  bind_changes(type);
+  bind_collection_changes(type);
   bind_collection_rows(type);
   bind_reads(type);
   bind_by_distance(type);

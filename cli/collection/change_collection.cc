@@ -1,18 +1,16 @@
 // The commands `farvec collection insert`, `delete` and `compact` change a collection.
-#include <algorithm>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "cli/collection/changed_ids.h"
 #include "cli/collection/collection_change.h"
 #include "cli/collection/collection_commands.h"
 #include "cli/interrupt.h"
-#include "dataset/groundtruth.h"
 #include "dataset/vector_set.h"
 #include "indexing/attributes/attribute_reader.h"
 #include "measure/report/row_range.h"
@@ -31,16 +29,8 @@ struct InsertArguments : ChangeArguments {
 };
 
 struct DeleteArguments : ChangeArguments {
-  std::string range;
-  std::string ids;
-  std::string filter;
+  ChangedRowsArguments rows;
 };
-
-std::vector<std::uint64_t> numbered(std::uint64_t first, std::size_t count) {
-  std::vector<std::uint64_t> ids(count);
-  std::iota(ids.begin(), ids.end(), first);
-  return ids;
-}
 
 Receipt insert_rows(ChangedCollection& collection, const changes::RowBatch& rows, bool quiet) {
   Progress progress("inserts", rows.ids.size(), quiet);
@@ -90,37 +80,7 @@ void insert(const InsertArguments& arguments) {
   change.report("inserted", receipt);
 }
 
-/// Hands out ids that are to be deleted, from a file or a range. A range may be longer than memory.
-class IdsToDelete {
- public:
-  explicit IdsToDelete(const DeleteArguments& arguments) {
-    if (arguments.ids.empty()) {
-      range_ = measure::parse_id_range(arguments.range, std::numeric_limits<std::size_t>::max());
-      return;
-    }
-    file_ = dataset::read_groundtruth(arguments.ids);
-    range_ = {0, file_.ids.size()};
-    if (file_.k == 1) return;
-    throw Error("'{}' has rows of {} ids, a list of ids has rows of one", arguments.ids, file_.k);
-  }
-
-  std::size_t count() const { return range_.end - range_.begin; }
-  /// Returns the next of them, at most `most`; none when all have been taken.
-  std::vector<std::uint64_t> take(std::size_t most) {
-    const std::size_t begin = range_.begin;
-    range_.begin += std::min(most, count());
-    if (file_.ids.empty()) return numbered(begin, range_.begin - begin);
-    const auto first = file_.ids.begin();
-    return {first + static_cast<std::ptrdiff_t>(begin),
-            first + static_cast<std::ptrdiff_t>(range_.begin)};
-  }
-
- private:
-  measure::RowRange range_;
-  dataset::GroundTruth file_;
-};
-
-Receipt erase_ids(ChangedCollection& collection, IdsToDelete ids, bool quiet) {
+Receipt erase_ids(ChangedCollection& collection, ChangedIds ids, bool quiet) {
   Progress progress("deletes", ids.count(), quiet);
   return receipt_of([&](Receipt& receipt) {
     for (;;) {
@@ -139,17 +99,14 @@ Receipt erase_matching(ChangedCollection& collection, const std::string& filter)
 }
 
 void erase(const DeleteArguments& arguments) {
-  const std::vector<bool> given{!arguments.ids.empty(), !arguments.range.empty(),
-                                !arguments.filter.empty()};
-  if (std::count(given.begin(), given.end(), true) != 1) {
-    throw Error("give one of --ids, --range and --filter");
-  }
+  check_changed_rows(arguments.rows);
   const InterruptGuard watch;
-  if (!arguments.filter.empty()) {
+  const std::string& filter = arguments.rows.filter;
+  if (!filter.empty()) {
     Change change(arguments);
-    return change.report("deleted", erase_matching(change.collection(), arguments.filter));
+    return change.report("deleted", erase_matching(change.collection(), filter));
   }
-  IdsToDelete ids(arguments);
+  ChangedIds ids(arguments.rows);
   Change change(arguments);
   change.report("deleted", erase_ids(change.collection(), std::move(ids), arguments.quiet));
 }
@@ -199,10 +156,7 @@ void register_collection_delete(Command& collection) {
   Command command =
       collection.add_command("delete", "Delete vectors by their ids, or by a condition");
   add_change_options(command, a);
-  command.add_option("--ids", a.ids, "File of ids: .ibin with rows of one");
-  command.add_option("--range", a.range, "A:B, ids from A to B - 1");
-  command.add_option("--filter", a.filter,
-                     "Vectors that meet this condition; `true` means all: \"price < 20\"");
+  add_changed_rows_options(command, a.rows);
   command.footer(
       "Ids that are not there are counted. Merges give the room back.\n"
       "Example:\n  farvec collection delete --collection set --range 0:1000\n"

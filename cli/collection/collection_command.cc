@@ -16,10 +16,12 @@ void register_collection_command(Command& tool) {
       "  farvec collection insert --collection set --data base.u8bin --import\n"
       "  farvec collection insert --collection set --data more.u8bin --first-id 1000000\n"
       "  farvec collection delete --collection set --range 0:1000\n"
+      "  farvec collection update --collection set --range 1000:2000 --set \"price = 3\"\n"
       "  farvec collection search --collection set --queries query.u8bin --list 40");
   register_collection_create(command);
   register_collection_insert(command);
   register_collection_delete(command);
+  register_collection_update(command);
   register_collection_compact(command);
   register_collection_add_columns(command);
   register_collection_inspect(command);

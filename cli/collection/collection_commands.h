@@ -8,6 +8,7 @@ namespace farvec::cli {
 void register_collection_create(Command& collection);
 void register_collection_insert(Command& collection);
 void register_collection_delete(Command& collection);
+void register_collection_update(Command& collection);
 void register_collection_compact(Command& collection);
 void register_collection_follow(Command& collection);
 void register_collection_add_columns(Command& collection);

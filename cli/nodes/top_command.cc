@@ -83,7 +83,8 @@ Json facts_of(const ComputeNodeAnswers& now, const ComputeNodeAnswers* before, d
   if (now.stats.has_recall()) facts["recall"] = now.stats.recall();
   if (now.collection) {
     facts["changes_per_s"] = of([](const ComputeNodeAnswers& node) -> std::uint64_t {
-      return node.collection ? node.collection->inserted() + node.collection->deleted() : 0;
+      if (!node.collection) return 0;
+      return node.collection->inserted() + node.collection->deleted() + node.collection->updated();
     });
     if (!now.collection->failure().empty()) facts["failure"] = now.collection->failure();
   }

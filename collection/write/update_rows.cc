@@ -91,22 +91,32 @@ void Writer::update_part(const MatchingRows& part, const NewValues& values, Rows
   }
 }
 
-/// Reads the attributes of rows without the lock, and updates those that still have them.
+/// Reads the attributes of rows without the lock, and updates those that still have them. Rows that
+/// have the new values already are done: so a call that is repeated goes on where it ended.
 void Writer::update_rows(std::span<const UpdatedRow> rows, const NewValues& values,
                          RowsChange& change) {
   change.end_when_late();
   if (!change.status.ok()) return;
   const std::shared_ptr<const layout::Schema> schema = view()->schema;
+  std::vector<UpdatedRow> others;
   layout::Tuples tuples;
   for (const UpdatedRow& row : rows) {
     layout::Tuples before;
-    if (values.columns.size() < schema->size()) row.place.append_attributes(before);
-    append_updated(*schema, before, values, row.id, row.value, tuples);
+    const bool partly = values.columns.size() < schema->size();
+    if (partly || !row.place.reads_file()) row.place.append_attributes(before);
+    layout::Tuples after;
+    append_updated(*schema, before, values, row.id, row.value, after);
+    if (before.bytes == after.bytes) {
+      ++change.receipt.done;
+    } else {
+      others.push_back(row);
+      tuples.append(after.view());
+    }
   }
-  for (std::size_t next = 0; change.status.ok() && next < rows.size();) {
-    const layout::TupleView rest = tuples.view().part(next, rows.size() - next);
+  for (std::size_t next = 0; change.status.ok() && next < others.size();) {
+    const layout::TupleView rest = tuples.view().part(next, others.size() - next);
     const std::size_t count = layout::changes_per_record(0, rest);
-    log_update(rows.subspan(next, count), rest.part(0, count), change);
+    log_update(std::span(others).subspan(next, count), rest.part(0, count), change);
     next += count;
   }
 }

@@ -12,6 +12,7 @@ void tell_view(const collection::View& view, wire::StatsResponse& out) {
   out.set_version(view.version);
   out.set_rows(size.live);
   out.set_rows_out(size.out);
+  out.set_rows_updated(size.updated);
   out.set_memtable_rows(size.fresh);
   std::uint64_t bytes = 0;
   for (const collection::View::Fresh& fresh : view.memtables) bytes += fresh.memtable->dram_bytes();

@@ -68,6 +68,34 @@ std::string check_attributes(const changes::RowBatch& batch, const changes::RowS
       batch.attributes.bytes.size(), batch.rows.count, whole);
 }
 
+/// Checks which rows a request is about.
+template <typename Request>
+std::string check_rows(const Request& request, std::size_t most_ids) {
+  if (request.filter().empty()) return check_ids(ids_of(request), most_ids);
+  if (request.ids_size() == 0) return {};
+  return fmt::format("ids: {} came with a filter: either ids or a filter is allowed",
+                     request.ids_size());
+}
+
+/// Checks how many tuples came for the rows, and how many bytes they have.
+std::string check_counts(const wire::UpdateRequest& request) {
+  const int tuples = request.attribute_ends_size();
+  if (tuples != 1 && (tuples == 0 || tuples != request.ids_size())) {
+    return fmt::format("attribute_ends: {} came with {} ids, 1 or one for each id is allowed",
+                       tuples, request.ids_size());
+  }
+  if (request.attributes().size() <= layout::kMostChangeBytes) return {};
+  return fmt::format("attributes: {} bytes came, at most {} is allowed: make several calls",
+                     request.attributes().size(), layout::kMostChangeBytes);
+}
+
+template <typename Request>
+layout::TupleView attributes_of(const Request& request) {
+  const auto& ends = request.attribute_ends();
+  return {.ends = {ends.data(), static_cast<std::size_t>(ends.size())},
+          .bytes = std::as_bytes(std::span(request.attributes()))};
+}
+
 }  // namespace
 
 std::string check_ids(std::span<const std::uint64_t> ids, std::size_t most) {
@@ -86,10 +114,20 @@ std::string check_columns(const wire::AddColumnsRequest& request) {
 }
 
 std::string check_delete(const wire::DeleteRequest& request, std::size_t most_ids) {
-  if (request.filter().empty()) return check_ids(ids_of(request), most_ids);
-  if (request.ids_size() == 0) return {};
-  return fmt::format("ids: {} came with a filter: either ids or a filter is allowed",
-                     request.ids_size());
+  return check_rows(request, most_ids);
+}
+
+std::string check_update(const wire::UpdateRequest& request, const changes::RowShape& shape,
+                         std::size_t most_ids) {
+  std::string wrong = check_rows(request, most_ids);
+  if (wrong.empty()) wrong = check_counts(request);
+  if (!wrong.empty() || shape.schema.empty()) return wrong;
+  try {
+    (void)changes::check_values(values_of(request), shape.schema);
+    return {};
+  } catch (const StatusError& error) {
+    return fmt::format("columns, attributes: {}", error.what());
+  }
 }
 
 std::string check_insert(const wire::InsertRequest& request, const changes::RowShape& shape,
@@ -111,12 +149,15 @@ std::string check_insert(const wire::InsertRequest& request, const changes::RowS
 }
 
 changes::RowBatch batch_of(const wire::InsertRequest& request, const changes::RowShape& shape) {
-  const auto& ends = request.attribute_ends();
   return {.rows = packed_view(request.rows().data(), static_cast<std::size_t>(request.ids_size()),
                               shape.dimension, shape.type),
           .ids = ids_of(request),
-          .attributes = {.ends = {ends.data(), static_cast<std::size_t>(ends.size())},
-                         .bytes = std::as_bytes(std::span(request.attributes()))}};
+          .attributes = attributes_of(request)};
+}
+
+changes::ColumnValues values_of(const wire::UpdateRequest& request) {
+  return {.columns = {request.columns().begin(), request.columns().end()},
+          .values = attributes_of(request)};
 }
 
 wire::ElementType to_wire(ElementType type) {

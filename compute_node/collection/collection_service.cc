@@ -7,6 +7,7 @@
 
 #include "base/status_error.h"
 #include "changes/changing.h"
+#include "compute_node/collection/change_answer.h"
 #include "compute_node/collection/change_request.h"
 #include "compute_node/service/call.h"
 #include "rpc/entitled.h"
@@ -82,28 +83,6 @@ Outcome outcome_of_change(const Change& change, const Tell& tell) {
 
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
   counter.fetch_add(more, std::memory_order_relaxed);
-}
-
-template <typename Answer>
-void tell_attributes(const layout::Tuples& tuples, Answer& out) {
-  out.mutable_attributes()->assign(reinterpret_cast<const char*>(tuples.bytes.data()),
-                                   tuples.bytes.size());
-  out.mutable_attribute_ends()->Add(tuples.ends.begin(), tuples.ends.end());
-}
-
-void tell_rows(const changes::FoundRows& found, wire::GetResponse& out) {
-  out.mutable_found()->Add(found.found.begin(), found.found.end());
-  out.mutable_rows()->assign(reinterpret_cast<const char*>(found.rows.data()), found.rows.size());
-  tell_attributes(found.attributes, out);
-  out.set_version(found.version);
-}
-
-void tell_list(const changes::ListedRows& listed, wire::ListResponse& out) {
-  out.set_matches(listed.matches);
-  out.mutable_ids()->Add(listed.ids.begin(), listed.ids.end());
-  out.set_more(listed.more);
-  tell_attributes(listed.attributes, out);
-  out.set_version(listed.version);
 }
 
 }  // namespace
@@ -232,9 +211,33 @@ grpc::ServerUnaryReactor* CollectionService::Delete(grpc::CallbackServerContext*
                    },
                    [&](const Receipt& receipt) {
                      add(counters_.deleted, receipt.done);
-                     response->set_done(receipt.done);
-                     response->set_missing(receipt.missing);
-                     response->set_version(receipt.version);
+                     tell_receipt(receipt, *response);
+                   });
+             });
+}
+
+grpc::ServerUnaryReactor* CollectionService::Update(grpc::CallbackServerContext* context,
+                                                    const wire::UpdateRequest* request,
+                                                    wire::UpdateResponse* response) {
+  return run(*context, changes_, request->ByteSizeLong(),
+             [this, request, response](ServedChanges& changes, const CollectionCall& call) {
+               const changes::RowShape shape = changes.index().row_shape();
+               const std::string wrong = check_update(*request, shape, changes.most_ids());
+               if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
+               return outcome_of_change(
+                   [&](Receipt& receipt) {
+                     const changes::ColumnValues values = values_of(*request);
+                     const changes::Patience patience{.until = change_by(call)};
+                     if (request->filter().empty()) {
+                       changes.index().update(ids_of(*request), values, patience, receipt);
+                     } else {
+                       changes.index().update_matching(request->filter(), values, patience,
+                                                       receipt);
+                     }
+                   },
+                   [&](const Receipt& receipt) {
+                     add(counters_.updated, receipt.done);
+                     tell_receipt(receipt, *response);
                    });
              });
 }

@@ -44,6 +44,9 @@ class CollectionService final : public collection::v1::Collection::CallbackServi
   grpc::ServerUnaryReactor* Delete(grpc::CallbackServerContext* context,
                                    const collection::v1::DeleteRequest* request,
                                    collection::v1::DeleteResponse* response) override;
+  grpc::ServerUnaryReactor* Update(grpc::CallbackServerContext* context,
+                                   const collection::v1::UpdateRequest* request,
+                                   collection::v1::UpdateResponse* response) override;
   grpc::ServerUnaryReactor* AddColumns(grpc::CallbackServerContext* context,
                                        const collection::v1::AddColumnsRequest* request,
                                        collection::v1::AddColumnsResponse* response) override;
@@ -70,6 +73,7 @@ class CollectionService final : public collection::v1::Collection::CallbackServi
     std::atomic<std::uint64_t> inserted{0};
     std::atomic<std::uint64_t> replaced{0};
     std::atomic<std::uint64_t> deleted{0};
+    std::atomic<std::uint64_t> updated{0};
     std::atomic<std::uint64_t> queue_full{0};
     std::atomic<std::uint64_t> no_room{0};
     std::atomic<std::uint64_t> too_late{0};

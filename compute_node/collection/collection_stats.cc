@@ -31,6 +31,7 @@ wire::StatsResponse CollectionService::stats() const {
   out.set_inserted(now(counters_.inserted));
   out.set_replaced(now(counters_.replaced));
   out.set_deleted(now(counters_.deleted));
+  out.set_updated(now(counters_.updated));
   out.set_refused_queue_full(now(counters_.queue_full));
   out.set_refused_no_room(now(counters_.no_room));
   out.set_refused_too_late(now(counters_.too_late));

@@ -153,6 +153,8 @@ void add_collection(Families& families, const collection::v1::StatsResponse& now
   };
   gauge("collection_rows", "Rows that are live", now.rows());
   gauge("collection_rows_out", "Rows of segments that are deleted or replaced", now.rows_out());
+  gauge("collection_rows_updated", "Rows of segments whose attributes were updated in DRAM",
+        now.rows_updated());
   gauge("collection_segments", "Segments", now.segments());
   gauge("collection_segment_bytes", "Bytes of all files of the segments", now.segment_bytes());
   gauge("collection_memtable_rows", "Live rows that no segment holds", now.memtable_rows());
@@ -163,13 +165,14 @@ void add_collection(Families& families, const collection::v1::StatsResponse& now
   gauge("collection_log_copies", "Memory nodes that have all of the log", now.log_copies());
   gauge("collection_segment_copies_missing", "Copies of segments that memory nodes are to hold yet",
         now.segment_copies_missing());
-  gauge("collection_calls_in_flight", "Inserts and deletes under way or waiting",
+  gauge("collection_calls_in_flight", "Inserts, deletes and updates under way or waiting",
         now.calls_in_flight());
   gauge("collection_bytes_in_flight", "Bytes of these calls", now.bytes_in_flight());
   add_counter(families, "collection_inserted_total", "Rows inserted", now.inserted());
   add_counter(families, "collection_replaced_total", "Rows inserted in place of others",
               now.replaced());
   add_counter(families, "collection_deleted_total", "Rows deleted", now.deleted());
+  add_counter(families, "collection_updated_total", "Rows given other attributes", now.updated());
   add_refused_changes(families, now);
   add_counter(families, "collection_failed_calls_total", "Calls that ended with another error",
               now.calls_failed());

@@ -16,7 +16,7 @@ class ServedChanges {
   virtual changes::Changing& index() = 0;
   // The most that one call takes:
   virtual std::size_t most_rows() const = 0;  ///< for an Insert or a Get
-  virtual std::size_t most_ids() const = 0;   ///< for a Delete
+  virtual std::size_t most_ids() const = 0;   ///< for a Delete or an Update
   /// Fills in what the index holds at this moment. May wait for a change that is being written.
   virtual void tell_state(collection::v1::StatsResponse& out) = 0;
   /// Returns why changes wait for long; empty where nothing fails.

@@ -17,11 +17,11 @@ void add_change_flags(Command& app, SharedArguments& shared) {
   app.add_option("--durability", shared.durability, wal::durability_help("the node ends"))
       .show_default();
   app.add_option("--change-threads", changes.threads,
-                 "Inserts and deletes that are worked on at once, and share a sync of the log")
+                 "Changes that are worked on at once, and share a sync of the log")
       .range(1u, 256u)
       .show_default();
   app.add_option("--change-queue", changes.calls,
-                 "Inserts and deletes that may be under way or wait; more are refused")
+                 "Changes that may be under way or wait; more are refused")
       .range(1u, 1u << 20)
       .show_default();
   app.add_option("--change-bytes", changes.bytes, "Bytes of them; more are refused")

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "layout/attributes/schema.h"
 #include "layout/attributes/tuple.h"
@@ -21,6 +22,17 @@ namespace farvec::indexing {
 /// what is there and what is wanted, for all that these refuse, for a name that ends otherwise, for
 /// a record with more or fewer fields than the first one, and what Tuples::append() throws.
 layout::Tuples read_attributes(const std::string& path, const layout::Schema& schema);
+
+/// Values of some columns, for each of several rows.
+struct ColumnsOfRows {
+  std::vector<std::string> names;
+  layout::Tuples values;  ///< tuples of the columns of these names, in their order
+};
+
+/// Reads the same files, with the columns that a file has and no others: those that its first line
+/// names, or its first object. Each object of a file has the same columns. Throws what
+/// read_attributes() throws, but takes null where the schema forbids it.
+ColumnsOfRows read_columns(const std::string& path, const layout::Schema& schema);
 
 /// Throws Error, naming `source`, unless the attributes are those of `vectors` rows.
 void require_rows(const layout::Tuples& attributes, std::uint64_t vectors,

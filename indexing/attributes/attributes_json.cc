@@ -68,7 +68,7 @@ class AttributesSax : public nlohmann::json_sax<nlohmann::json> {
   explicit AttributesSax(const Schema& schema)
       : schema_(schema), values_(schema.size()), named_(schema.size()) {}
 
-  std::vector<Value> take() { return std::move(values_); }
+  NamedAttributes take() { return {std::move(values_), std::move(named_)}; }
 
   bool null() override {
     if (inside_ != Inside::object) refuse("null");
@@ -208,6 +208,10 @@ ordered_json attributes_json(const Schema& schema, const Tuple& tuple) {
 }
 
 std::vector<Value> parse_attributes(std::string_view json, const Schema& schema) {
+  return parse_named_attributes(json, schema).values;
+}
+
+NamedAttributes parse_named_attributes(std::string_view json, const Schema& schema) {
   AttributesSax sax(schema);
   nlohmann::json::sax_parse(json, &sax);
   return sax.take();

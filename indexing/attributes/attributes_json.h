@@ -24,4 +24,12 @@ nlohmann::ordered_json attributes_json(const layout::Schema& schema, const layou
 /// layout::append_tuple() to refuse.
 std::vector<layout::Value> parse_attributes(std::string_view json, const layout::Schema& schema);
 
+/// Has a value for each column of a schema, and says which columns the object has.
+struct NamedAttributes {
+  std::vector<layout::Value> values;
+  std::vector<bool> named;
+};
+/// Does what parse_attributes() does.
+NamedAttributes parse_named_attributes(std::string_view json, const layout::Schema& schema);
+
 }  // namespace farvec::indexing

@@ -37,6 +37,39 @@ def columns(given: Any, names: Sequence[str], rows: int) -> Mapping[Any, Any]:
     return {name: [attributes.get(name) for attributes in given] for name in used}
 
 
+def new_values(given: Any, names: Sequence[str],
+               rows: int | None) -> tuple[Mapping[Any, Any], int]:
+    """What update() was given as a mapping from names to columns, and how many rows these have.
+
+    Args:
+        given: A mapping from names to columns or to single values, or a list with a mapping for
+            each row.
+        names: Of the columns that the schema has.
+        rows: How many there are; None: a single one, which all rows get.
+    """
+    if rows is None:
+        if not isinstance(given, Mapping):
+            raise WrongType(f"attributes: {type(given).__name__} is no dict: with a filter, each "
+                            "column has one value")
+        return {name: [value] for name, value in given.items()}, 1
+    if not isinstance(given, Mapping):
+        listed = columns(given, names, rows)
+        for row, attributes in enumerate(given):
+            if attributes.keys() != given[0].keys():
+                raise InvalidArgument(f"attributes: row {row} has other columns than row 0: None "
+                                      "stands for no value")
+        return listed, rows
+    if all(_is_single(value) for value in given.values()):
+        return {name: [value] for name, value in given.items()}, 1
+    return {name: [value] * rows if _is_single(value) else value
+            for name, value in given.items()}, rows
+
+
+def _is_single(value: Any) -> bool:
+    return value is None or isinstance(value, (str, bytes, bool, int, float, set, frozenset,
+                                               datetime.date, numpy.generic))
+
+
 def column(values: Any, name: str, is_time: bool) -> Column:
     """A column as a packed array of uint64, int64, float64, bool or microseconds, or as a list.
 

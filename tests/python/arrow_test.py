@@ -283,3 +283,30 @@ def test_what_gives_something_else_is_refused():
 
     with pytest.raises(farvec.InvalidArgument, match="gives no arrow_array_stream"):
         attributes_module.round_trip(SCHEMA, Gives(), 1)
+
+
+def test_an_update_has_the_columns_of_the_stream(tmp_path):
+    schema = {"i": "i64", "s": "string not null", "f": "f64"}
+    farvec.Collection.create(tmp_path / "set", 2, schema=schema)
+    with farvec.Collection(tmp_path / "set", durability="none") as collection:
+        collection.insert([1, 2, 3], np.ones((3, 2), np.float32),
+                          attributes={"i": [1, 2, 3], "s": ["a"] * 3, "f": [0.5] * 3})
+
+        def table(*numbers, texts=None, name=b"i"):
+            column = Column(b"l", len(numbers), b"\x05", ints(*numbers), name=name)
+            texts = texts or text(*[b"new"] * len(numbers), name=b"s")
+            return Column(b"+s", len(numbers), None, children=[texts, column])
+
+        told = collection.update([1, 3, 9], Table(table(10), table(30, 90)))
+        assert (told.done, told.missing) == (2, 1)
+        found = collection.attributes([1, 2, 3])
+        assert found == {"i": [10, 2, 30], "s": ["new", "a", "new"], "f": [0.5] * 3}
+        for wrong, word in [(table(1), "1 rows for 2"), (table(1, 2, 3), "more than 2"),
+                            (table(1, 2, name=b"j"), "no column 'j'"),
+                            (table(1, 2, name=b"s"), "'s' is there twice"),
+                            (table(1, 2, texts=Column(b"n", 2, name=b"s")), "'s' is null")]:
+            with pytest.raises(farvec.InvalidArgument, match=word):
+                collection.update([1, 3], Table(wrong))
+        with pytest.raises(farvec.errors.WrongType, match="with a filter"):
+            collection.update(filter="true", attributes=Table(table(1)))
+        assert collection.attributes([1, 2, 3]) == found

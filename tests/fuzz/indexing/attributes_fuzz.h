@@ -24,6 +24,11 @@ inline int read_attributes(const char* suffix, const std::uint8_t* data, std::si
   const std::string& path = file.write(data, size);
   layout::Tuples tuples;
   expect_error_at_most([&] { tuples = indexing::read_attributes(path, attribute_schema()); });
+  indexing::ColumnsOfRows columns;
+  expect_error_at_most([&] { columns = indexing::read_columns(path, attribute_schema()); });
+  const auto numbers = attribute_schema().require(columns.names);
+  layout::check_tuples(columns.values.view(), layout::select_columns(attribute_schema(), numbers),
+                       "the columns");
   for (std::size_t row = 0; row < tuples.count(); ++row) {
     const auto bytes = tuples.view().row(row);
     layout::check_tuple(bytes, attribute_schema(), "a tuple");

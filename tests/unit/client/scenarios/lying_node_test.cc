@@ -59,8 +59,16 @@ struct Changes final : wire::Collection::Service {
     response->set_missing(~0ull);
     return grpc::Status::OK;
   }
+  grpc::Status Update(grpc::ServerContext*, const wire::UpdateRequest* request,
+                      wire::UpdateResponse* response) override {
+    updates.push_back(*request);
+    response->set_done(lies ? ~0ull : static_cast<std::uint64_t>(request->ids_size()));
+    return grpc::Status::OK;
+  }
   wire::StatsResponse stats;
   wire::GetResponse get;
+  std::vector<wire::UpdateRequest> updates;
+  bool lies = false;
 };
 
 class LyingNode : public testing::Test {
@@ -129,6 +137,38 @@ TEST_F(LyingNode, IsSentNoRowsThatItsCollectionCannotTake) {
   EXPECT_THAT(said(packed_view(bad.data(), 0, 2, ElementType::f32), {}), "");
 }
 
+/// A node that does not lie for once: the values of a large update come in several calls.
+TEST_F(LyingNode, TakesLargeUpdatesInSeveralCalls) {
+  RemoteCollection collection = connect();
+  const layout::Schema schema = layout::parse_schema("note: string");
+  layout::Tuples values;
+  std::vector<std::uint64_t> ids;
+  for (std::uint64_t id = 0; id < 40; ++id) {
+    ids.push_back(id / 2 * 2);  // each comes twice
+    values.append(schema, std::vector<layout::Value>{std::string(60'000, 'n')});
+  }
+  changes::Receipt receipt;
+  collection.update(ids, {{"note"}, values.view()}, {}, receipt);
+  ASSERT_EQ(changes_.updates.size(), 2u);
+  EXPECT_EQ(changes_.updates[0].ids_size(), 17);
+  EXPECT_EQ(changes_.updates[0].attribute_ends_size(), 17);
+  EXPECT_EQ(changes_.updates[1].ids_size(), 3);
+  EXPECT_EQ(changes_.updates[1].columns(0), "note");
+  EXPECT_EQ(receipt.done, 20u);
+  EXPECT_EQ(receipt.missing, 20u);
+  collection.update(ids, {{"note"}, values.view().part(0, 1)}, {}, receipt);
+  ASSERT_EQ(changes_.updates.size(), 3u) << "one tuple for all is one call";
+  EXPECT_EQ(changes_.updates[2].attribute_ends_size(), 1);
+  collection.update_matching("", {{"note"}, values.view().part(3, 1)}, {}, receipt);
+  EXPECT_EQ(changes_.updates[3].filter(), "true");
+  EXPECT_EQ(changes_.updates[3].ids_size(), 0);
+  EXPECT_EQ(changes_.updates[3].attribute_ends(0), changes_.updates[3].attributes().size());
+  EXPECT_THAT(message_of([&] {
+                collection.update(ids, {{"note"}, values.view().part(0, 3)}, {}, receipt);
+              }),
+              HasSubstr("40 ids and the new values of 3 rows"));
+}
+
 TEST_F(LyingNode, SaysOfItsCollectionWhatCannotBe) {
   RemoteCollection collection = connect();
   changes_.get.add_found(true);
@@ -139,6 +179,13 @@ TEST_F(LyingNode, SaysOfItsCollectionWhatCannotBe) {
               }),
               HasSubstr("1000000 of 1 rows"));
   EXPECT_THAT(message_of([&] { collection.erase(ids_, {}, receipt); }), HasSubstr("were not"));
+  changes_.lies = true;
+  layout::Tuples values;
+  values.append(layout::null_tuple());
+  EXPECT_THAT(message_of([&] {
+                collection.update(ids_, {{"price"}, values.view()}, {}, receipt);
+              }),
+              HasSubstr("were not"));
   changes_.stats.set_dimension(0);
   EXPECT_THAT(message_of([&] { (void)connect(); }), HasSubstr("dimension 0"));
   changes_.stats.set_dimension(2);

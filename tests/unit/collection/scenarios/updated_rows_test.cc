@@ -202,6 +202,21 @@ TEST_F(UpdatedRows, AreSeenByAFollower) {
   }
 }
 
+TEST_F(UpdatedRows, ThatHaveTheValuesAlreadyAreDone) {
+  fill(small_shape());
+  ASSERT_TRUE(collection_->flush());
+  const Receipt first = update_where("id < 50", "price", std::int64_t{1});
+  const std::uint64_t version = collection_->view()->version;
+  const std::uint64_t written = collection_->state().written_bytes;
+  const Receipt again = update_where("id < 50", "price", std::int64_t{1});
+  EXPECT_EQ(again.done, first.done);
+  EXPECT_EQ(collection_->view()->version, version);
+  EXPECT_EQ(collection_->state().written_bytes, written) << "nothing is in the log again";
+  EXPECT_EQ(update({3, 60, 100'000}, "price", {std::int64_t{1}}).done, 2u);
+  EXPECT_EQ(collection_->view()->version, version + 1);
+  EXPECT_EQ(collection_->list({.filter = "price = 1"}, {}).matches, first.done + 1);
+}
+
 TEST_F(UpdatedRows, TakeTheFirstOfEqualIds) {
   fill(small_shape());
   const Receipt receipt =

@@ -110,6 +110,44 @@ TEST_F(AttributeReader, EmptyQuotesAreNullWhereNothingElseIsEmpty) {
   EXPECT_TRUE(plain.is_null(7));
 }
 
+TEST_F(AttributeReader, ColumnsAreThoseThatTheFileHas) {
+  const Schema schema = layout::parse_schema("price: i64, section: string not null, tags: set");
+  const auto columns = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder_.file(name), std::ios::binary) << text;
+    return read_columns(folder_.file(name), schema);
+  };
+  const auto csv = columns("x.csv", "section,price\na,3\n,\n");
+  const auto jsonl = columns("x.jsonl",
+                             "{\"section\": \"a\", \"price\": 3}\n"
+                             "{\"price\": null, \"section\": null}\n");
+  EXPECT_EQ(csv.names, (std::vector<std::string>{"section", "price"}));
+  EXPECT_EQ(jsonl.names, (std::vector<std::string>{"price", "section"}));
+  ASSERT_EQ(csv.values.count(), 2u);
+  ASSERT_EQ(jsonl.values.count(), 2u);
+  EXPECT_EQ(layout::Tuple(csv.values.view().row(0)).text(0), "a");
+  EXPECT_EQ(layout::Tuple(csv.values.view().row(0)).word(1), 3u);
+  EXPECT_EQ(layout::Tuple(jsonl.values.view().row(0)).text(1), "a");
+  EXPECT_TRUE(layout::Tuple(csv.values.view().row(1)).is_null(0)) << "whoever gives it says no";
+  EXPECT_TRUE(layout::Tuple(jsonl.values.view().row(1)).is_null(1));
+  EXPECT_EQ(columns("x.csv", "price\n").values.count(), 0u);
+  EXPECT_EQ(columns("x.jsonl", "").names.size(), 0u);
+}
+
+TEST_F(AttributeReader, EachObjectHasTheColumnsOfTheFirst) {
+  const Schema schema = layout::parse_schema("price: i64, section: string");
+  const auto said = [&](const std::string& text) {
+    std::ofstream(folder_.file("x.jsonl"), std::ios::binary) << text;
+    return tests::message_of([&] { (void)read_columns(folder_.file("x.jsonl"), schema); });
+  };
+  const std::string first = "{\"price\": 1}\n";
+  for (const char* const second :
+       {"{}", "{\"section\": \"a\"}", "{\"price\": 1, \"section\": \"a\"}"}) {
+    EXPECT_NE(said(first + second).find("line 2: the line has other columns than the first one"),
+              std::string::npos);
+  }
+  EXPECT_EQ(said(first + "{\"price\": null}"), "");
+}
+
 TEST_F(AttributeReader, ErrorsOfJsonlNameTheLine) {
   const Schema schema = layout::parse_schema("price: i64 not null, tags: set, s: string");
   EXPECT_EQ(message("x.jsonl", "{\"price\": 1}\n{\"price\": 1.5}\n", schema),
