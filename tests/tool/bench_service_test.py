@@ -5,7 +5,7 @@ import subprocess
 import time
 import unittest
 
-from farvec_tool import BIN, TIMEOUT_S, BenchTest, DaemonTest, farvec, write_vectors
+from farvec_tool import BIN, BenchTest, DaemonTest, farvec, rest_of, write_vectors
 
 COUNTS = ("in_time", "late", "refused", "failed", "unsent")
 PERCENTILES = ("p50_ms", "p90_ms", "p99_ms", "p999_ms", "max_ms")
@@ -110,7 +110,7 @@ class BenchService(DaemonTest, BenchTest):
                 process.stdout.readline()  # the header: from here on signals are remembered
                 time.sleep(0.3)
                 process.send_signal(signal.SIGINT)
-                out, _ = process.communicate(timeout=TIMEOUT_S)
+                out, _ = rest_of(process)
             self.assertEqual(process.returncode, 0)
             self.assertEqual(len(out.splitlines()), 1)
             row = json.loads(path.read_text())

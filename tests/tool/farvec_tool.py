@@ -6,6 +6,7 @@ import pathlib
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -28,6 +29,20 @@ def farvec(*arguments, **options):
     """The finished process, with its output as text."""
     return subprocess.run([str(BIN / "farvec"), *map(str, arguments)], text=True,
                           capture_output=True, timeout=TIMEOUT_S, check=False, **options)
+
+
+def rest_of(process):
+    """What a process prints until it ends, on both outputs. Popen.communicate() does not see lines
+    that a readline() before it has read ahead."""
+    deadline = threading.Timer(TIMEOUT_S, process.kill)
+    deadline.start()
+    try:
+        rest = process.stdout.read()
+        errors = process.stderr.read() if process.stderr else ""
+        process.wait()
+    finally:
+        deadline.cancel()
+    return rest, errors
 
 
 GIVEN_PORTS = set()

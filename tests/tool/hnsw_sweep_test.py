@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 
-from farvec_tool import BIN, TIMEOUT_S, farvec, write_vectors
+from farvec_tool import BIN, farvec, rest_of, write_vectors
 from hnsw_tool import K, HnswTest
 
 COLUMNS = ["search", "buffer", "list", "slots", "threads", "recall", "qps", "spread", "p50", "us",
@@ -110,7 +110,7 @@ class GoingOn(SweepTest):
             lines = [process.stdout.readline() for _ in range(2)]
             self.assertTrue(lines[1].startswith("sync"), lines)
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=TIMEOUT_S)
+            _, errors = rest_of(process)
         self.assertEqual(process.returncode, 130, errors)
         had = self.rows_of()
         self.assertIn(f"interrupted: {len(had)} of 20 combinations are measured", errors)

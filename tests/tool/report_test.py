@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 from browser import PROGRAM, Browser
-from farvec_tool import BIN, TIMEOUT_S, ToolTest, farvec, write_vectors
+from farvec_tool import BIN, ToolTest, farvec, rest_of, write_vectors
 
 DATA = pathlib.Path(__file__).parents[1] / "scripts" / "data"
 GRAPHS, CLUSTERS = DATA / "sweep.jsonl", DATA / "clusters.jsonl"
@@ -108,7 +108,7 @@ class SweepPage(ToolTest):
                               text=True) as process:
             printed = [process.stdout.readline() for _ in range(2)]
             process.send_signal(signal.SIGINT)
-            rest, errors = process.communicate(timeout=TIMEOUT_S)
+            rest, errors = rest_of(process)
         self.assertEqual(process.returncode, 130, errors)
         self.assertEqual(len(rows_in(self.page)), len(printed + rest.splitlines()) - 1)
 

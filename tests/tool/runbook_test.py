@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 
-from farvec_tool import BIN, TIMEOUT_S, DaemonTest, farvec, read_neighbours
+from farvec_tool import BIN, DaemonTest, farvec, read_neighbours, rest_of
 from hnsw_tool import DIMENSION, K, QUERIES, SMALL_GRAPH, HnswTest, nearest
 
 STEPS = """
@@ -271,7 +271,7 @@ class Failures(RunbookTest):
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         printed = [process.stdout.readline() for _ in range(4)]
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=TIMEOUT_S)
+        rest, errors = rest_of(process)
         self.assertEqual(process.returncode, 130, errors)
         steps = self.rows_of()
         self.assertEqual(len(steps), len(printed) - 1 + len(rest.splitlines()))

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import unittest
 
-from farvec_tool import BIN, TIMEOUT_S, ToolTest, farvec, write_vectors
+from farvec_tool import BIN, TIMEOUT_S, ToolTest, farvec, rest_of, write_vectors
 
 QUERIES, K = 20, 5
 
@@ -49,7 +49,7 @@ class Rows(SweepTest):
             self.assertIn("recall", lines[0])
             self.assertTrue(lines[1].startswith("dram"), lines)
             process.send_signal(signal.SIGINT)
-            rest, errors = process.communicate(timeout=TIMEOUT_S)
+            rest, errors = rest_of(process)
         self.assertEqual(process.returncode, 130, errors)
         self.assertIn("interrupted", errors)
         return lines[1:] + rest.splitlines()
