@@ -64,8 +64,8 @@ bool CollectionPart::Leg::scans(const Filter& filter, std::uint64_t matches) con
 void CollectionPart::Leg::filter_segment(const Filter& filter) {
   const search::RowAttributes& attributes = segment->attributes();
   const RowIds& row_ids = segment->ids();
-  const auto matches = attributes.matching(filter.condition, filter.text, row_ids.rows(),
-                                           row_ids.lookup(), *updates);
+  const auto matches =
+      attributes.matching(filter.condition, filter.text, row_ids.rows(), row_ids.lookup(), updates);
   if (scans(filter, matches->cardinality())) return scan(*matches);
   const search::WantedPointer rows =
       attributes.wanted(matches, gone, row_ids.rows(), index->clusters());

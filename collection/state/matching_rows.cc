@@ -10,7 +10,7 @@ std::vector<NodeId> rows_of_segment(const View::Bulk& bulk, const attributes::Co
   std::vector<NodeId> rows;
   const RowIds& ids = bulk.segment->ids();
   const auto matches =
-      bulk.segment->attributes().matching(condition, text, ids.rows(), ids.lookup(), *bulk.updates);
+      bulk.segment->attributes().matching(condition, text, ids.rows(), ids.lookup(), bulk.updates);
   for (const NodeId row : *matches) {
     if (!bulk.out->contains(row)) rows.push_back(row);
   }

@@ -60,6 +60,7 @@ UpdatedTuples UpdatedTuples::with(std::span<const NodeId> rows, const TupleView&
   static std::atomic<std::uint64_t> last_serial{0};
   UpdatedTuples next = *this;
   next.serial_ = last_serial.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (root_ == 0) next.root_ = next.serial_;
   // Blocks that only `next` has, which may still be written.
   std::vector<std::shared_ptr<Block>> own(next.blocks_.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {

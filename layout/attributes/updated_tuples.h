@@ -30,8 +30,11 @@ class UpdatedTuples {
   /// Returns the number of rows that were updated.
   std::uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
-  /// Tells this value from all others that with() has made in this process; 0 for an empty one.
-  std::uint64_t serial() const { return serial_; }
+  /// Says whether this value was made from `before`, by with() once or more, and `before` has rows.
+  /// Of the values that were made from one, only the last may be used for more.
+  bool comes_after(const UpdatedTuples& before) const {
+    return root_ != 0 && root_ == before.root_ && serial_ > before.serial_;
+  }
   /// Returns these rows, ascending.
   std::vector<NodeId> rows() const;
 
@@ -57,7 +60,8 @@ class UpdatedTuples {
   static void put(Block& block, Entry entry, UpdatedTuples& into);
 
   std::vector<std::shared_ptr<const Block>> blocks_;  ///< null: none of its rows was updated
-  std::uint64_t serial_ = 0;
+  std::uint64_t root_ = 0;    ///< the serial of the first value with rows that it was made from
+  std::uint64_t serial_ = 0;  ///< differs from those of all others; 0 for one that has no rows
   std::uint64_t count_ = 0;
   std::uint64_t tuple_bytes_ = 0;
 };

@@ -31,6 +31,9 @@ UpdatesHeader checked_updates_header(const InputFile& file, const SegmentEntry& 
         file.path(), header.segment, header.count, header.version, segment.number,
         segment.update_count, segment.update_version);
   }
+  if (header.reserved != 0) {
+    throw Error("'{}' has reserved bytes that are not zero: restore the file", file.path());
+  }
   // The manifest's count is at most that of the segment's rows: this cannot overflow.
   const std::uint64_t others = sizeof(header) + header.count * kRowBytes;
   if (file.size() < others || file.size() - others != header.bytes) {

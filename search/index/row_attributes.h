@@ -13,8 +13,8 @@
 #include "attributes/match_cache.h"
 #include "base/types.h"
 #include "layout/attributes/tuple.h"
-#include "layout/attributes/updated_tuples.h"
 #include "layout/collection/segment_attributes.h"
+#include "search/index/updated_matches.h"
 #include "search/index/wanted_rows.h"
 
 namespace farvec::search {
@@ -43,11 +43,11 @@ class RowAttributes {
   layout::Tuples read_all() const;
 
   /// Returns the rows, of `rows`, for which the condition, whose text is `text`, is true. `ids` are
-  /// theirs. Rows that were updated are asked by their new attributes.
+  /// theirs. Rows that were updated are asked by their new attributes; null: none was.
   attributes::MatchCache::Rows matching(const attributes::Condition& condition,
                                         const std::string& text, std::uint32_t rows,
                                         const attributes::IdLookup& ids,
-                                        const layout::UpdatedTuples& updates = {}) const;
+                                        const UpdatesPointer& updates = nullptr) const;
   /// Returns those of `matches`, which matching() returned, that are not in `out`, and all others.
   /// `clusters` are those of the index; null: it is a graph.
   WantedPointer wanted(const attributes::MatchCache::Rows& matches,
@@ -65,6 +65,7 @@ class RowAttributes {
   std::unique_ptr<const layout::SegmentAttributesFile> file_;  ///< null: all are null
   std::unique_ptr<const attributes::Columns> columns_;         ///< null where there is no file
   std::unique_ptr<attributes::MatchCache> matches_;
+  std::unique_ptr<UpdatedMatches> updated_ = std::make_unique<UpdatedMatches>();
   std::unique_ptr<WantedCache> wanted_ = std::make_unique<WantedCache>();
 };
 

@@ -86,9 +86,7 @@ class UpdatedRows : public FilteredCollection {
       update_some(round);
       retag(round);
       ASSERT_NO_FATAL_FAILURE(expect_attributes()) << round;
-      if (round % 3 == 0) {
-        ASSERT_NO_FATAL_FAILURE(expect_filtered(collection_->view())) << round;
-      }
+      ASSERT_NO_FATAL_FAILURE(expect_filtered(collection_->view())) << round;
       if (round == 2) insert(30, 60, 3);
       if (round == 3 || round == 6) open();
       ASSERT_NO_FATAL_FAILURE(move_on(round));

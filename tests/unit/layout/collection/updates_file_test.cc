@@ -98,21 +98,27 @@ TEST(UpdatesFile, OfAnotherSegmentOrStateIsRefused) {
       HasSubstr("row 0: its attributes are not sound"));
 }
 
-/// A file whose checksums are right, and whose rows are not.
-TEST(UpdatesFile, RowsOutOfOrderAreRefused) {
+/// A file whose checksums are right, with another byte.
+std::string error_of_sealed(std::size_t at, char byte) {
   const TemporaryFolder folder;
   const auto path = folder.path() / updates_file_name(3, 9);
   write_updates(path, segment_of(70, 2), updates_of({1, 69}));
   std::string bytes = file_bytes(path);
-  bytes[72] = 1;  // the second row is the first one again
+  bytes[at] = byte;
   auto header = load_unaligned<UpdatesHeader>(bytes.data());
   const char* const words = bytes.data() + sizeof(header);
   header.checksum = XXH3_64bits_withSeed(words + 32, header.bytes, XXH3_64bits(words, 32));
   header.header_checksum = XXH3_64bits(&header, offsetof(UpdatesHeader, header_checksum));
   store_unaligned(bytes.data(), header);
   replace_bytes(path, bytes);
-  EXPECT_THAT(message_of([&] { (void)read_updates(path, segment_of(70, 2), schema()); }),
-              HasSubstr("has row 1 of a segment of 70 where it cannot be"));
+  return message_of([&] { (void)read_updates(path, segment_of(70, 2), schema()); });
+}
+
+TEST(UpdatesFile, WhatContradictsItIsRefused) {
+  EXPECT_EQ(error_of_sealed(72, 69), "");
+  EXPECT_THAT(error_of_sealed(72, 1), HasSubstr("has row 1 of a segment of 70 where it cannot be"));
+  EXPECT_THAT(error_of_sealed(72, 70), HasSubstr("has row 70 of a segment of 70"));
+  EXPECT_THAT(error_of_sealed(12, 1), HasSubstr("reserved bytes"));
 }
 
 }  // namespace
