@@ -31,7 +31,7 @@ class UpdatedTuples {
   std::uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
   /// Says whether this value was made from `before`, by with() once or more, and `before` has rows.
-  /// Of the values that were made from one, only the last may be used for more.
+  /// Only the last of the values that were made from one may be used to make more.
   bool comes_after(const UpdatedTuples& before) const {
     return root_ != 0 && root_ == before.root_ && serial_ > before.serial_;
   }
