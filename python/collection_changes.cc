@@ -174,7 +174,7 @@ Args:
         Nothing is cast.
     filter: In place of ids: the rows that meet this condition, each of which meets it at that
         moment; ``"true"`` means every row. Each column then has one value, and a list is a set.
-    deadline: Seconds to wait for room while segments are built.
+    deadline: Seconds for the call. When they are over, some rows may be left: repeat it then.
 
 Returns:
     Receipt: ``done`` counts rows that were there. A row has all of its new values or none.
@@ -183,7 +183,7 @@ Returns:
 Raises:
     InvalidArgument: A column that is not there, a value that is not exactly of its type, or null
         where the schema forbids it.
-    ResourceExhausted: No room before the deadline, or the disk is full.)");
+    DeadlineExceeded: The time is over, and rows are left. ResourceExhausted: The disk is full.)");
 }
 
 void bind_columns(nb::class_<CollectionHandle>& type) {
