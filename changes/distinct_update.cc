@@ -17,6 +17,17 @@ std::vector<bool> repeats_of(std::span<const std::uint64_t> ids) {
   return again;
 }
 
+/// Throws unless the tuples are in their bytes: nothing else of them is looked at here.
+void require_ends(const layout::TupleView& values) {
+  std::uint64_t begin = values.begin;
+  for (const std::uint64_t end : values.ends) {
+    if (end < begin || end > values.bytes.size()) {
+      throw StatusError(StatusCode::invalid_argument, "the new values end where they cannot");
+    }
+    begin = end;
+  }
+}
+
 }  // namespace
 
 DistinctUpdate::DistinctUpdate(std::span<const std::uint64_t> ids, const ColumnValues& update)
@@ -25,6 +36,7 @@ DistinctUpdate::DistinctUpdate(std::span<const std::uint64_t> ids, const ColumnV
     throw StatusError(StatusCode::invalid_argument, "{} ids and the new values of {} rows",
                       ids.size(), values_.count());
   }
+  require_ends(values_);
   const std::vector<bool> again = repeats_of(ids);
   repeated_ = static_cast<std::size_t>(std::count(again.begin(), again.end(), true));
   if (repeated_ > 0) leave_out(again);

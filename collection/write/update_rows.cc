@@ -14,15 +14,13 @@ namespace {
 /// Rows whose new attributes are in memory at once: at most 16 MiB.
 constexpr std::size_t kRowsAtOnce = 256;
 
-/// Appends the tuple that a row has after the update. `before` is its tuple, or nothing where every
-/// column changes.
+/// Appends the tuple that a row has after the update. `before` is its tuple.
 void append_updated(const layout::Schema& schema, const layout::Tuples& before,
                     const NewValues& values, std::uint64_t id, std::size_t value,
                     layout::Tuples& tuples) {
   try {
-    layout::append_with_columns(schema,
-                                before.count() == 0 ? layout::null_tuple() : before.view().row(0),
-                                values.columns, values.tuples.view().row(value), tuples);
+    layout::append_with_columns(schema, before.view().row(0), values.columns,
+                                values.tuples.view().row(value), tuples);
   } catch (const Error& error) {
     throw StatusError(StatusCode::invalid_argument, "the row of id {}: {}", id, error.what());
   }
@@ -102,8 +100,7 @@ void Writer::update_rows(std::span<const UpdatedRow> rows, const NewValues& valu
   layout::Tuples tuples;
   for (const UpdatedRow& row : rows) {
     layout::Tuples before;
-    const bool partly = values.columns.size() < schema->size();
-    if (partly || !row.place.reads_file()) row.place.append_attributes(before);
+    row.place.append_attributes(before);
     layout::Tuples after;
     append_updated(*schema, before, values, row.id, row.value, after);
     if (before.bytes == after.bytes) {
@@ -113,12 +110,22 @@ void Writer::update_rows(std::span<const UpdatedRow> rows, const NewValues& valu
       tuples.append(after.view());
     }
   }
+  if (others.size() < rows.size()) note_unchanged(change);
   for (std::size_t next = 0; change.status.ok() && next < others.size();) {
     const layout::TupleView rest = tuples.view().part(next, others.size() - next);
     const std::size_t count = layout::changes_per_record(0, rest);
     log_update(std::span(others).subspan(next, count), rest.part(0, count), change);
     next += count;
   }
+}
+
+/// Rows have the new values already: what brought them may not be durable yet, and never is where
+/// the log has ended.
+void Writer::note_unchanged(RowsChange& change) {
+  const Lock lock = this->lock();
+  change.end = std::max(change.end, log_->end());
+  const Status failure = log_->failure();
+  if (!failure.ok()) change.status = {StatusCode::unavailable, failure.message()};
 }
 
 /// Updates the rows that are where they were and as they were.

@@ -136,6 +136,7 @@ class Writer {
   std::vector<UpdatedRow> find_rows(std::span<const UpdatedRow> wanted, RowsChange& change,
                                     ViewPointer& view) const;
   void update_rows(std::span<const UpdatedRow> rows, const NewValues& values, RowsChange& change);
+  void note_unchanged(RowsChange& change);
   void log_update(std::span<const UpdatedRow> rows, const layout::TupleView& tuples,
                   RowsChange& change);
   void erased(std::span<const std::uint64_t> ids, changes::Receipt& receipt);

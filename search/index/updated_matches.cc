@@ -1,6 +1,7 @@
 #include "search/index/updated_matches.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -52,16 +53,22 @@ void UpdatedMatches::keep(Answer answer) {
   const std::lock_guard lock(mutex_);
   std::erase_if(kept_, [&](const Answer& one) { return one.text == answer.text; });
   kept_.push_front(std::move(answer));
-  if (kept_.size() > kMost) kept_.pop_back();
+  while (kept_.size() > kMost || (kept_.size() > 2 && bytes() > kMostBytes)) kept_.pop_back();
+}
+
+std::size_t UpdatedMatches::bytes() const {
+  std::set<const layout::UpdatedTuples*> counted;
+  std::size_t bytes = 0;
+  for (const Answer& answer : kept_) {
+    bytes += sizeof(answer) + answer.text.size() + attributes::heap_bytes(*answer.rows);
+    if (counted.insert(answer.updates.get()).second) bytes += answer.updates->dram_bytes();
+  }
+  return bytes;
 }
 
 std::size_t UpdatedMatches::dram_bytes() const {
   const std::lock_guard lock(mutex_);
-  std::size_t bytes = 0;
-  for (const Answer& answer : kept_) {
-    bytes += sizeof(answer) + answer.text.size() + attributes::heap_bytes(*answer.rows);
-  }
-  return bytes;
+  return bytes();
 }
 
 }  // namespace farvec::search

@@ -21,6 +21,9 @@ using UpdatesPointer = std::shared_ptr<const layout::UpdatedTuples>;
 class UpdatedMatches {
  public:
   static constexpr std::size_t kMost = 16;
+  /// What the answers may take with the updates that they are of, each of which counts once. The
+  /// last two answers are kept in any case.
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
   /// What is asked, and of which attributes. It borrows all but the updates.
   struct Asked {
@@ -34,6 +37,7 @@ class UpdatedMatches {
   /// for this condition is known, only rows that were updated after it are asked.
   attributes::MatchCache::Rows rows_of(const attributes::MatchCache::Rows& matches,
                                        const Asked& asked);
+  /// Returns the bytes of the answers and of the updates that they are of.
   std::size_t dram_bytes() const;
 
  private:
@@ -45,6 +49,7 @@ class UpdatedMatches {
 
   Answer kept(const std::string& text);
   void keep(Answer answer);
+  std::size_t bytes() const;
 
   mutable std::mutex mutex_;
   std::list<Answer> kept_;  ///< the one that was used last comes first

@@ -12,6 +12,7 @@
 #include "collection/read/collection_follower.h"
 #include "collection/read/collection_reader.h"
 #include "tests/unit/collection/attributed_fixture.h"
+#include "tests/unit/file_size_limit.h"
 #include "tests/unit/message_of.h"
 
 namespace farvec::collection {
@@ -213,6 +214,47 @@ TEST_F(UpdatedRows, ThatHaveTheValuesAlreadyAreDone) {
   EXPECT_EQ(update({3, 60, 100'000}, "price", {std::int64_t{1}}).done, 2u);
   EXPECT_EQ(collection_->view()->version, version + 1);
   EXPECT_EQ(collection_->list({.filter = "price = 1"}, {}).matches, first.done + 1);
+}
+
+/// The same where every column gets a new value, and segments have taken the former ones.
+TEST_F(UpdatedRows, ThatHaveAllTheirValuesAlreadyAreDone) {
+  create("price: i64");
+  Batch batch;
+  layout::Tuples tuples;
+  for (std::uint64_t id = 0; id < 40; ++id) {
+    batch.add(id, random_row(random_));
+    tuples.append(schema_, Values{std::int64_t(id)});
+  }
+  insert({batch.rows(), batch.ids(), tuples.view()});
+  ASSERT_TRUE(collection_->compact());
+  EXPECT_EQ(update_where("true", "price", std::int64_t{7}).done, 40u);
+  ASSERT_TRUE(collection_->compact());
+  const std::uint64_t version = collection_->view()->version;
+  const std::uint64_t merged = collection_->state().merged;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(update_where("true", "price", std::int64_t{7}).done, 40u);
+    collection_->settle();
+  }
+  EXPECT_EQ(collection_->view()->version, version);
+  EXPECT_EQ(collection_->state().merged, merged);
+}
+
+/// What a view shows may not be durable: whoever asks for the same values waits for it too, and is
+/// told where the log has ended.
+TEST_F(UpdatedRows, AreNotDoneWhereTheLogHasEnded) {
+  fill(small_shape());
+  collection_.reset();
+  CollectionAccess access = small_access();
+  access.durability = wal::Durability::commit;
+  collection_ = std::make_unique<Collection>(path(), access);
+  {
+    const tests::FileSizeLimit full(200);
+    EXPECT_ANY_THROW(update({3}, "price", {std::int64_t{7}}));
+    EXPECT_ANY_THROW(update({3}, "price", {std::int64_t{7}})) << "it is not durable";
+    EXPECT_ANY_THROW(update_where("id = 3", "price", std::int64_t{7}));
+  }
+  open();
+  expect_attributes();
 }
 
 TEST_F(UpdatedRows, TakeTheFirstOfEqualIds) {
