@@ -102,8 +102,8 @@ class Collection final : public changes::Changing {
              Receipt& receipt) override;
   void erase_matching(const std::string& filter, const changes::Patience& patience,
                       Receipt& receipt) override;
-  /// Reads the attributes of rows of segments from their files, where not every column gets a new
-  /// value. Rows are updated in parts: a call that throws has updated the first `done` of them.
+  /// Reads the attributes of rows of segments from their files. Rows are updated in parts: a call
+  /// that throws has updated `done` of them.
   void update(std::span<const std::uint64_t> ids, const changes::ColumnValues& update,
               const changes::Patience& patience, Receipt& receipt) override;
   void update_matching(const std::string& filter, const changes::ColumnValues& update,

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -11,7 +10,7 @@
 
 #include "collection/read/collection_follower.h"
 #include "collection/read/collection_reader.h"
-#include "tests/unit/collection/attributed_fixture.h"
+#include "tests/unit/collection/updated_fixture.h"
 #include "tests/unit/file_size_limit.h"
 #include "tests/unit/message_of.h"
 
@@ -19,86 +18,6 @@ namespace farvec::collection {
 namespace {
 
 using ::testing::HasSubstr;
-
-class UpdatedRows : public FilteredCollection {
- protected:
-  /// New values of a column for the ids: one for each, or one for all.
-  Receipt update(const std::vector<std::uint64_t>& ids, const std::string& column,
-                 const Values& values) {
-    const layout::Tuples tuples = tuples_of(column, values);
-    Receipt receipt;
-    collection_->update(ids, {{column}, tuples.view()}, within(kPatienceUs), receipt);
-    return receipt;
-  }
-  Receipt update_where(const std::string& filter, const std::string& column, const Value& value) {
-    const layout::Tuples tuples = tuples_of(column, {value});
-    Receipt receipt;
-    collection_->update_matching(filter, {{column}, tuples.view()}, within(kPatienceUs), receipt);
-    return receipt;
-  }
-  layout::Tuples tuples_of(const std::string& column, const Values& values) const {
-    const std::vector<std::size_t> columns{schema_.require(column)};
-    layout::Tuples tuples;
-    for (const Value& value : values) {
-      tuples.append(select_columns(schema_, columns), std::span(&value, 1));
-    }
-    return tuples;
-  }
-
-  /// Updates some ids, a few of which are not there, and what is expected of them.
-  void update_some(std::uint64_t round) {
-    std::vector<std::uint64_t> ids;
-    Values names;
-    std::size_t there = 0;
-    for (std::uint64_t id = random_.below(40); id < 400; id += 1 + random_.below(60)) {
-      ids.push_back(id);
-      names.emplace_back(std::string(id % 9, 'A' + static_cast<char>(round)));
-      const auto known = expected_.find(id);
-      if (known == expected_.end()) continue;
-      known->second[1] = names.back();
-      ++there;
-    }
-    const Receipt receipt = update(ids, "name", names);
-    EXPECT_EQ(receipt.done, there);
-    EXPECT_EQ(receipt.missing, ids.size() - there);
-  }
-  /// Gives the rows that meet a condition new tags, and what is expected of them.
-  void retag(std::uint64_t round) {
-    const char* const filter = round % 2 == 0 ? "price < 200" : "tags contains any ('t1')";
-    const auto condition = attributes::parse_condition(filter, schema_);
-    const Value tags = std::vector<std::string>{"t" + std::to_string(round % 3), "all"};
-    const Rows rows = matching(*condition);
-    for (const auto& [id, row] : rows) expected_[id][2] = tags;
-    EXPECT_EQ(update_where(filter, "tags", tags).done, rows.size());
-  }
-  std::uint64_t updated() const { return size_of(*collection_->view()).updated; }
-
-  /// Brings the rows elsewhere, in some rounds.
-  void move_on(std::uint64_t round) {
-    const bool moved = round % 4 == 1   ? collection_->flush()
-                       : round % 6 == 5 ? collection_->compact()
-                                        : true;
-    ASSERT_TRUE(moved);
-  }
-
-  void change_and_compare(const layout::CollectionManifest& shape) {
-    fill(shape);
-    for (std::uint64_t round = 0; round < 8; ++round) {
-      update_some(round);
-      retag(round);
-      ASSERT_NO_FATAL_FAILURE(expect_attributes()) << round;
-      ASSERT_NO_FATAL_FAILURE(expect_filtered(collection_->view())) << round;
-      if (round == 2) insert(30, 60, 3);
-      if (round == 3 || round == 6) open();
-      ASSERT_NO_FATAL_FAILURE(move_on(round));
-      ASSERT_NO_FATAL_FAILURE(expect_attributes()) << round;
-    }
-    ASSERT_TRUE(collection_->compact());
-    EXPECT_EQ(updated(), 0u) << "a compaction writes them into the segment";
-    expect_attributes();
-    expect_filtered(collection_->view());
-  }
-};
 
 TEST_F(UpdatedRows, AreFoundByTheirNewAttributesInGraphs) {
   change_and_compare(small_shape());
@@ -331,115 +250,6 @@ TEST_F(UpdatedRows, OfACollectionThatGrewHaveTheNewColumns) {
   expect_attributes();
   open();
   expect_attributes();
-}
-
-class UpdatesBesideOthers : public UpdatedRows {
- protected:
-  static constexpr std::uint64_t kIds = 600;
-
-  void start() {
-    create("left: i64, right: i64");
-    Batch batch;
-    layout::Tuples tuples;
-    for (std::uint64_t id = 0; id < kIds; ++id) {
-      batch.add(id, random_row(random_));
-      tuples.append(schema_, Values{std::int64_t{0}, std::int64_t{0}});
-    }
-    insert({batch.rows(), batch.ids(), tuples.view()});
-  }
-  std::uint64_t count(const std::string& filter) const {
-    return collection_->list({.filter = filter}, {}).matches;
-  }
-  /// Flushes and compacts while `work` runs.
-  void while_all_moves(const std::function<void()>& work) {
-    std::atomic<bool> over{false};
-    std::thread mover([&] {
-      while (!over) {
-        collection_->flush();
-        collection_->compact();
-      }
-    });
-    work();
-    over = true;
-    mover.join();
-  }
-};
-
-/// Two threads change different columns of the same rows: neither loses what the other has done.
-TEST_F(UpdatesBesideOthers, LoseNothing) {
-  start();
-  constexpr std::int64_t kRounds = 12;
-  while_all_moves([&] {
-    std::vector<std::thread> threads;
-    for (const char* column : {"left", "right"}) {
-      threads.emplace_back([&, column] {
-        Random dice(column[0]);
-        for (std::int64_t round = 1; round <= kRounds; ++round) {
-          const std::uint64_t cut = dice.below(kIds);
-          const std::string split = std::to_string(cut);
-          const auto low = update_where("id < " + split, column, round);
-          const auto high = update_where("id >= " + split, column, round);
-          EXPECT_EQ(low.done + high.done, kIds);
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-  });
-  EXPECT_EQ(count("left = 12 and right = 12"), kIds);
-  open();
-  EXPECT_EQ(count("left = 12 and right = 12"), kIds);
-}
-
-/// A row that no longer meets the condition when it would be erased stays.
-TEST_F(UpdatesBesideOthers, SaveRowsFromAnErasure) {
-  start();
-  Receipt saved;
-  Receipt gone;
-  while_all_moves([&] {
-    std::thread saver([&] {
-      for (std::uint64_t id = 0; id < kIds; id += 3) {
-        saved += update({id}, "left", {std::int64_t{1}});
-      }
-    });
-    for (std::uint64_t end = 10; end <= kIds; end += 10) {
-      collection_->erase_matching("left = 0 and id < " + std::to_string(end), within(kPatienceUs),
-                                  gone);
-    }
-    saver.join();
-  });
-  EXPECT_EQ(saved.done + saved.missing, kIds / 3);
-  EXPECT_EQ(count("left = 1"), saved.done);
-  EXPECT_EQ(count(""), saved.done);
-  EXPECT_EQ(saved.done + gone.done, kIds);
-}
-
-/// A row that is replaced while it is updated has the new row's attributes, or those and the
-/// update.
-TEST_F(UpdatesBesideOthers, LeaveRowsThatAreReplacedWhole) {
-  start();
-  while_all_moves([&] {
-    std::atomic<bool> over{false};
-    std::thread replacer([&] {
-      Random dice(3);
-      while (!over) {
-        Batch batch;
-        batch.add(dice.below(kIds), random_row(dice));
-        layout::Tuples tuples;
-        tuples.append(schema_, Values{std::int64_t{0}, std::int64_t{9}});
-        Receipt receipt;
-        collection_->insert({batch.rows(), batch.ids(), tuples.view()}, within(kPatienceUs),
-                            receipt);
-      }
-    });
-    for (std::int64_t round = 1; round < 10; ++round) {
-      EXPECT_GT(update_where("id < 500", "left", round).done, 0u);
-    }
-    over = true;
-    replacer.join();
-  });
-  EXPECT_EQ(count(""), kIds);
-  EXPECT_EQ(count("right = 9 or right = 0"), kIds);
-  EXPECT_EQ(count("right = 0 and left != 9 and id < 500"), 0u);
 }
 
 }  // namespace
