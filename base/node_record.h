@@ -15,7 +15,8 @@ namespace farvec {
 /// graph/. Neither pointer is aligned. Valid until the source that handed it out returns or
 /// suspends.
 struct NodeRecord {
-  const std::byte* vector = nullptr;     ///< dimension elements
+  /// dimension elements; null where the neighbours alone were asked for
+  const std::byte* vector = nullptr;
   const std::byte* neighbors = nullptr;  ///< degree ids, 4 bytes each, little-endian
   std::uint32_t degree = 0;
   const std::byte* codes = nullptr;  ///< codes of the neighbours; null where the layout has none

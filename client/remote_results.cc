@@ -22,6 +22,7 @@ search::QueryCounts counts_of(const v1::QueryCounts& counts) {
           .matches = counts.matches(),
           .walks = counts.walks(),
           .scans = counts.scans(),
+          .bridges = counts.bridges(),
           .attribute_reads = counts.attribute_reads(),
           .pool_misses = counts.pool_misses(),
           .rerank_reads = counts.rerank_reads(),

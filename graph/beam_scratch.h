@@ -31,6 +31,9 @@ struct BeamParameters {
   /// null: every row may be a result. They take no places in the list once they have been read.
   const RowSet* out = nullptr;
   NodeId rows_end = kInvalidNode;  ///< rows from this one on are out too
+  /// Vertices that are known to be out before they are read, so that a ListSource brings their
+  /// neighbours alone; null: none is known. Each one's row is in `out`.
+  const RowSet* out_vertices = nullptr;
   /// A search that has read this many vertices that are out ends: see BeamScratch::cut_short.
   std::uint32_t most_passed = std::numeric_limits<std::uint32_t>::max();
 
@@ -56,6 +59,9 @@ struct BeamScratch {
   EstimateTable estimated;  ///< for a search whose estimates depend on it
   /// For a search that passes vertices that are out; also holds those vertices.
   CandidateReserve reserve;
+  /// The nearest vertices that are not out, where parameters.out_vertices tells. Once there are as
+  /// many as the list has places, nothing farther can matter.
+  CandidateList wanted;
   bool cut_short = false;  ///< parameters.most_passed ended the search: nearer results may exist
   std::vector<NodeId> pending;
   std::vector<float> estimates;
@@ -65,7 +71,7 @@ struct BeamScratch {
   void reset(const BeamParameters& parameters, bool improving);
   std::size_t dram_bytes() const {
     return candidates.dram_bytes() + results.dram_bytes() + visited.dram_bytes() +
-           estimated.dram_bytes() + reserve.dram_bytes() +
+           estimated.dram_bytes() + reserve.dram_bytes() + wanted.dram_bytes() +
            pending.capacity() * (sizeof(NodeId) + sizeof(float));
   }
 };

@@ -62,6 +62,7 @@ class Expansion {
         node_count_(parameters.node_count),
         out_(parameters.out),
         rows_end_(parameters.rows_end),
+        out_vertices_(parameters.out_vertices),
         left_(kPasses ? rows_left(parameters.node_count, parameters.out) : kAll),
         most_passed_(parameters.most_passed) {}
 
@@ -82,21 +83,26 @@ class Expansion {
     }
   }
 
-  /// One hop: fetches the records, scores each exactly, whether its row is out or not, and offers
-  /// the neighbours not seen before as candidates. Over a PageSource, candidates that come along
+  /// One hop: fetches the records, scores each exactly unless it is out, and offers the neighbours
+  /// not seen before as candidates. Estimates of neighbours by codes in the record need the
+  /// distance of a vertex that is out too. Over a PageSource, candidates that come along
   /// with the frontier are expanded too (Wang et al., Starling, SIGMOD 2024, block search).
   /// Suspends where the source does. Returns the source's error, or data_loss for a record that
   /// names a vertex that does not exist.
   [[gnu::always_inline]] Status expand(std::span<const NodeId> frontier) {
     auto visit = [this](NodeId id, const NodeRecord& record) {
-      const float distance = scorer_.exact(id, record);
       const NodeId row = record.row == kInvalidNode ? id : record.row;
-      if (kPasses && is_out(row)) {
+      const bool out = kPasses && (record.vector == nullptr || is_out(row));
+      float distance = 0;
+      if (NeighborScorer<Scorer> || !out) {
+        distance = scorer_.exact(id, record);
+        ++scratch_.counts.distances;
+      }
+      if (out) {
         pass(id);
       } else {
         scratch_.results.insert(distance, row);
       }
-      ++scratch_.counts.distances;
       if constexpr (NeighborScorer<Scorer>) {
         offer(record, distance);
       } else {
@@ -122,6 +128,10 @@ class Expansion {
       return source_.expand(frontier, visit, [this](NodeId id) {
         if constexpr (!NeighborScorer<Scorer>) offer();
         return scratch_.candidates.take_fresh(id);
+      });
+    } else if constexpr (kPasses && ListSource<Source> && !NeighborScorer<Scorer>) {
+      return source_.expand_passing(frontier, visit, [this](NodeId id) {
+        return out_vertices_ != nullptr && out_vertices_->contains(id);
       });
     } else {
       return source_.expand(frontier, visit);
@@ -167,7 +177,15 @@ class Expansion {
   }
 
   /// Only estimates below it are of interest.
-  float bound() const { return kPasses ? scratch_.reserve.bound() : scratch_.candidates.bound(); }
+  float bound() const {
+    if constexpr (!kPasses) return scratch_.candidates.bound();
+    if (!knows_out()) return scratch_.reserve.bound();
+    return std::min(scratch_.reserve.bound(), scratch_.wanted.bound());
+  }
+
+  /// Says whether it is known which vertices are out before they are read. An estimate that is in
+  /// the record may change, so that no bound follows from it.
+  bool knows_out() const { return kPasses && !NeighborScorer<Scorer> && out_vertices_ != nullptr; }
 
   /// Offers an estimate of `id`; another way may have brought another estimate of it before.
   void admit(NodeId id, float estimate) {
@@ -236,6 +254,10 @@ class Expansion {
   void keep_near(std::uint32_t near) {
     for (std::uint32_t i = 0; i < near; ++i) {
       const float estimate = scratch_.estimates[i];
+      if (knows_out()) {
+        if (!(estimate < scratch_.wanted.bound())) continue;
+        if (!out_vertices_->contains(ids_[i])) scratch_.wanted.insert(estimate, ids_[i]);
+      }
       const auto enter = [&] { return scratch_.candidates.insert(estimate, ids_[i]); };
       if (keep(estimate, ids_[i], enter)) source_.expect(ids_[i]);
     }
@@ -248,6 +270,7 @@ class Expansion {
   const std::uint32_t node_count_;
   const RowSet* const out_;
   const NodeId rows_end_;
+  const RowSet* const out_vertices_;
   const std::uint64_t left_;  ///< rows that are not out, where some are out
   const std::uint32_t most_passed_;
   std::uint32_t pending_ = 0;

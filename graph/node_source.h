@@ -31,6 +31,16 @@ concept PageSource = NodeSource<Source> &&
   { source.expand(frontier, visit, wanted) } -> std::same_as<Status>;
 };
 
+/// A ListSource can bring the neighbours of a vertex without its vector. expand_passing() is
+/// expand(), except that it brings only these for each vertex of the frontier for which passed(id)
+/// is true: the record's vector is null then, unless it has come all the same.
+template <typename Source>
+concept ListSource = NodeSource<Source> &&
+    requires(Source source, std::span<const NodeId> frontier,
+             void (*visit)(NodeId, const NodeRecord&), bool (*passed)(NodeId)) {
+  { source.expand_passing(frontier, visit, passed) } -> std::same_as<Status>;
+};
+
 /// A CachedSource is a source that keeps some records in memory. resident(id) says whether
 /// expand({id}) would go on without waiting, as far as can be seen now. prefetch(id) starts to
 /// bring a record for which no search waits yet, or does nothing when there is no room for it.

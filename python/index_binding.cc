@@ -164,6 +164,8 @@ constexpr CountField kCountFields[] = {
     {"walks", &QueryCounts::walks, "Graphs that were walked, one in each segment."},
     {"scans", &QueryCounts::scans,
      "Segments that were not walked: their rows were compared one by one."},
+    {"bridges", &QueryCounts::bridges,
+     "Vertices that were read for their neighbours alone: their rows may not be results."},
     {"attribute_reads", &QueryCounts::attribute_reads,
      "Results whose attributes were read from a file."},
     {"pool_misses", &QueryCounts::pool_misses, "Slotted pages: records that were not in the pool."},

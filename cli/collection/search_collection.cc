@@ -186,6 +186,7 @@ class Measurement {
     if (graph) {
       row["walks"] = static_cast<double>(totals.walks) / queries;
       row["scans"] = static_cast<double>(totals.scans) / queries;
+      row["bridges"] = static_cast<double>(totals.bridges) / queries;
     }
     if (condition_ != nullptr) {
       row["filter"] = arguments_.filter;

@@ -103,6 +103,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.live = bulk.live();
     leg.wanted.clear();
     leg.by_cluster = nullptr;
+    leg.out_vertices = nullptr;
     leg.counts = {};
     leg.coverage = 1;
   }
@@ -117,6 +118,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.live = fresh.live();
     leg.wanted.clear();
     leg.by_cluster = nullptr;
+    leg.out_vertices = nullptr;
     leg.counts = {};
     leg.coverage = 1;
   }

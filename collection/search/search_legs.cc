@@ -67,12 +67,12 @@ void CollectionPart::Leg::filter_segment(const Filter& filter) {
   const auto matches =
       attributes.matching(filter.condition, filter.text, row_ids.rows(), row_ids.lookup(), updates);
   if (scans(filter, matches->cardinality())) return scan(*matches);
-  const search::WantedPointer rows =
-      attributes.wanted(matches, gone, row_ids.rows(), index->clusters());
+  const search::WantedPointer rows = attributes.wanted(matches, gone, *index);
   live = rows->count;
   others = {rows, &rows->others};
   if (others->empty()) return void(out = nullptr);
   out = others.get();
+  if (!rows->other_vertices.empty()) out_vertices = &rows->other_vertices;
   by_cluster = rows->by_cluster ? &*rows->by_cluster : nullptr;
 }
 
@@ -112,6 +112,7 @@ Status CollectionPart::Leg::ask(const search::SearchRequest& whole, search::Sear
   request.condition = nullptr;  // `out` or `wanted` stands for it
   request.parameters = parameters.value();
   request.out = out;
+  request.out_vertices = out_vertices;
   request.matches = by_cluster;
   if (!wanted.empty()) request.only = wanted;
   answer = {};

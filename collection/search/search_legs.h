@@ -30,7 +30,8 @@ struct CollectionPart::Leg {
   std::shared_ptr<const layout::UpdatedTuples> updates;
   const RowSet* out = nullptr;  ///< rows that are no results; null: every row may be one
   std::uint64_t live = 0;       ///< its rows that may be results; without any it is not searched
-  std::shared_ptr<const RowSet> others;  ///< holds `out` of a search with a condition
+  const RowSet* out_vertices = nullptr;  ///< see SearchRequest
+  std::shared_ptr<const RowSet> others;  ///< holds the sets of a search with a condition
   const cluster::ClusterMatches* by_cluster = nullptr;  ///< in `others`; null: not known
   std::vector<NodeId> wanted;  ///< the rows that meet the condition, where few do
   search::CorePart* part = nullptr;

@@ -94,6 +94,8 @@ void add_totals(Families& families, const search::QueryCounts& totals) {
   add_counter(families, "scans_total",
               "Segments of which searches compared rows one by one in place of a walk",
               totals.scans);
+  add_counter(families, "bridges_total", "Vertices that walks read for their neighbours alone",
+              totals.bridges);
   add_counter(families, "attribute_reads_total", "Results whose attributes were read from a file",
               totals.attribute_reads);
   add_counter(families, "clusters_probed_total", "Clusters probed", totals.clusters);

@@ -32,6 +32,7 @@ void fill_counts(const search::QueryCounts& counts, v1::QueryCounts& out) {
   out.set_matches(counts.matches);
   out.set_attribute_reads(counts.attribute_reads);
   out.set_walks(counts.walks);
+  out.set_bridges(counts.bridges);
   out.set_scans(counts.scans);
 }
 

@@ -109,35 +109,58 @@ std::uint64_t GraphLocator::begin_of(std::size_t begin) const {
   return layout::region_bytes(geometry_, 0);
 }
 
-Result<NodeRecord> GraphLocator::parse_packed(NodeId id, std::span<const std::byte> bytes,
-                                              std::span<NodeId> scratch) const {
+/// Reads degree and neighbours, which begin a packed record and have `list_bytes` of its bytes.
+Result<NodeRecord> GraphLocator::parse_packed_list(std::span<const std::byte> bytes,
+                                                   std::uint32_t list_bytes,
+                                                   std::span<NodeId> scratch) const {
   FARVEC_CHECK(scratch.size() >= geometry_.scratch_ids(), "room for {} ids", scratch.size());
   const std::uint32_t degree_bytes = geometry_.degree_bytes();
-  if (bytes.size() < fixed_bytes_ + degree_bytes) [[unlikely]] {
+  if (list_bytes < degree_bytes) [[unlikely]] {
     return Status(StatusCode::data_loss, "a record is shorter than its vector");
   }
-  const std::byte* const row = bytes.data() + bytes.size() - fixed_bytes_;
-  const std::byte* const list = bytes.data() + degree_bytes;
-  NodeRecord record{.vector = row + sizeof(NodeId),
-                    .neighbors = reinterpret_cast<const std::byte*>(scratch.data()),
-                    .degree = 0,
-                    .row = load_unaligned<NodeId>(row)};
+  NodeRecord record{.neighbors = reinterpret_cast<const std::byte*>(scratch.data())};
   std::memcpy(&record.degree, bytes.data(), degree_bytes);  // little-endian
   if (record.degree > geometry_.max_degree) [[unlikely]] {
     return Status(StatusCode::data_loss, "a record claims more neighbours than the graph has");
   }
-  if (record.row >= geometry_.count) [[unlikely]] {
-    return Status(StatusCode::data_loss, "a record is of a row that does not exist");
-  }
   const auto readable = static_cast<std::uint32_t>(bytes.size() - degree_bytes);
-  if (!decode_list({list, readable - fixed_bytes_, readable, record.degree}, scratch.data()))
-      [[unlikely]] {
+  if (!decode_list(
+          {bytes.data() + degree_bytes, list_bytes - degree_bytes, readable, record.degree},
+          scratch.data())) [[unlikely]] {
     return Status(StatusCode::data_loss, "a record's neighbours are not as long as it says");
+  }
+  return record;
+}
+
+Result<NodeRecord> GraphLocator::parse_packed(NodeId id, std::span<const std::byte> bytes,
+                                              std::span<NodeId> scratch) const {
+  if (bytes.size() < fixed_bytes_) [[unlikely]] {
+    return Status(StatusCode::data_loss, "a record is shorter than its vector");
+  }
+  const auto list_bytes = static_cast<std::uint32_t>(bytes.size() - fixed_bytes_);
+  Result<NodeRecord> record = parse_packed_list(bytes, list_bytes, scratch);
+  if (!record.ok()) return record;
+  const std::byte* const row = bytes.data() + list_bytes;
+  record.value().row = load_unaligned<NodeId>(row);
+  record.value().vector = row + sizeof(NodeId);
+  if (record.value().row >= geometry_.count) [[unlikely]] {
+    return Status(StatusCode::data_loss, "a record is of a row that does not exist");
   }
   if (geometry_.record_checksum && !checksum_matches(id, bytes)) [[unlikely]] {
     return Status(StatusCode::data_loss, "a record does not match its checksum");
   }
   return record;
+}
+
+Result<NodeRecord> GraphLocator::parse_list(NodeId id, const Extent& extent,
+                                            std::span<const std::byte> bytes,
+                                            std::span<NodeId> scratch) const {
+  if (!has_lists_alone() || extent.degree == 0) return parse(id, extent, bytes, scratch);
+  if (bytes.size() != extent.bytes) [[unlikely]] {
+    return Status(StatusCode::data_loss, "a vertex's neighbours came back shorter than they are");
+  }
+  if (geometry_.kind == LayoutKind::packed) return parse_packed_list(bytes, extent.bytes, scratch);
+  return NodeRecord{.neighbors = bytes.data(), .degree = extent.degree};
 }
 
 bool GraphLocator::checksum_matches(NodeId id, std::span<const std::byte> bytes) const {

@@ -50,6 +50,22 @@ class GraphLocator {
     return {slot_offset(id), slot_bytes_, geometry_.max_degree};
   }
 
+  /// Says whether the neighbours of a vertex can be read without its vector. They cannot where both
+  /// share a checksum, or where records have fixed places: one read brings both there.
+  bool has_lists_alone() const {
+    return needs_offset_table(geometry_.kind) && !geometry_.record_checksum;
+  }
+  /// Needs id < count, which is not checked. Returns the extent of the vertex's neighbours alone;
+  /// or of its record where !has_lists_alone(), or where it has no neighbours in the csr layout,
+  /// because no read is empty.
+  Extent locate_list(NodeId id) const {
+    Extent extent = locate(id);
+    if (!has_lists_alone() || extent.bytes == fixed_bytes_) return extent;
+    if (geometry_.kind == LayoutKind::csr) extent.offset += geometry_.vector_bytes;
+    extent.bytes -= fixed_bytes_;
+    return extent;
+  }
+
   /// Brings the memory that locate(id) reads towards the core.
   void prefetch(NodeId id) const {
     if (needs_offset_table(geometry_.kind)) table_.prefetch(id);
@@ -87,6 +103,11 @@ class GraphLocator {
     return record;
   }
 
+  /// Reads what was fetched from locate_list(), as parse() reads a record. Where that has no
+  /// vector, the record's is null, and its row is not known.
+  Result<NodeRecord> parse_list(NodeId id, const Extent& extent, std::span<const std::byte> bytes,
+                                std::span<NodeId> scratch) const;
+
   /// Returns the offset at which the bytes of vertices `begin` and up start; begin_of(count) is the
   /// end of the region.
   std::uint64_t begin_of(std::size_t begin) const;
@@ -97,6 +118,8 @@ class GraphLocator {
   }
   Result<NodeRecord> parse_packed(NodeId id, std::span<const std::byte> bytes,
                                   std::span<NodeId> scratch) const;
+  Result<NodeRecord> parse_packed_list(std::span<const std::byte> bytes, std::uint32_t list_bytes,
+                                       std::span<NodeId> scratch) const;
   std::uint64_t slot_offset(std::uint64_t id) const {
     if (geometry_.kind == LayoutKind::inlined) return kRegionHeaderBytes + id * slot_bytes_;
     const std::uint64_t group = id / nodes_per_group_;

@@ -66,6 +66,7 @@ void add_measured(const ReportContext& context, const SweepSamples& samples,
     row["matches"] = per_query(totals.matches, samples);
     row["walks_per_query"] = per_query(totals.walks, samples);
     row["scans_per_query"] = per_query(totals.scans, samples);
+    row["bridges_per_query"] = per_query(totals.bridges, samples);
   }
   if (samples.device_bound_qps > 0) row["device_bound_qps"] = samples.device_bound_qps;
   if (samples.compute_bound_qps > 0) {

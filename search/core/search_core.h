@@ -73,6 +73,9 @@ struct QueryCounts {
   // How graphs and slotted pages were searched: each of the segments that a search reads is one.
   std::uint64_t walks = 0;  ///< walked from their entries
   std::uint64_t scans = 0;  ///< not walked: the rows that may be results were compared one by one
+  /// Vertices that walks read for their neighbours alone, because their rows may not be results.
+  /// Where records are read one by one, their vectors are not read (layouts csr and packed).
+  std::uint64_t bridges = 0;
   /// Results whose attributes have to be read from a file: each is one more read, of its bytes.
   std::uint64_t attribute_reads = 0;
   // These are counted for slotted pages only. Their reads are reads of pages, prefetched ones
@@ -99,6 +102,7 @@ struct QueryCounts {
     matches += other.matches;
     walks += other.walks;
     scans += other.scans;
+    bridges += other.bridges;
     attribute_reads += other.attribute_reads;
     pool_misses += other.pool_misses;
     rerank_reads += other.rerank_reads;
@@ -150,6 +154,9 @@ struct SearchRequest {
   /// where max_list and max_probe would not allow such a search, and the counts say what that has
   /// cost.
   const RowSet* out = nullptr;
+  /// The vertices of `out`, where a vertex has another number than its row; null: not known. A
+  /// graph whose vertices have the numbers of their rows does not ask for it.
+  const RowSet* out_vertices = nullptr;
   /// Results meet this condition; null: every row may be a result. It is for indexes whose rows
   /// have attributes (CorePart::takes_conditions()); others refuse it.
   const attributes::Condition* condition = nullptr;

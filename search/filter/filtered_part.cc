@@ -115,9 +115,9 @@ class FilteredPart final : public CorePart {
 
   Status walk(std::uint32_t slot, const attributes::MatchCache::Rows& matches, SearchRequest& among,
               SearchAnswer& answer) {
-    const WantedPointer rows =
-        index_.attributes()->wanted(matches, no_rows_, rows_, index_.clusters());
+    const WantedPointer rows = index_.attributes()->wanted(matches, no_rows_, index_);
     if (!rows->others.empty()) among.out = &rows->others;
+    if (!rows->other_vertices.empty()) among.out_vertices = &rows->other_vertices;
     if (among.out != nullptr && rows->by_cluster) among.matches = &*rows->by_cluster;
     return inner_->search(slot, among, answer);
   }

@@ -49,11 +49,10 @@ class RowAttributes {
                                         const attributes::IdLookup& ids,
                                         const UpdatesPointer& updates = nullptr) const;
   /// Returns those of `matches`, which matching() returned, that are not in `out`, and all others.
-  /// `clusters` are those of the index; null: it is a graph.
+  /// They are rows of `index`.
   WantedPointer wanted(const attributes::MatchCache::Rows& matches,
-                       const std::shared_ptr<const RowSet>& out, std::uint32_t rows,
-                       const ClusterIndex* clusters) const {
-    return wanted_->rows_of(matches, out, rows, clusters);
+                       const std::shared_ptr<const RowSet>& out, const SearchIndex& index) const {
+    return wanted_->rows_of(matches, out, index);
   }
   /// Says whether there is a file of attributes.
   bool has_file() const { return file_ != nullptr; }

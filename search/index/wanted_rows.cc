@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "search/index/search_index.h"
 
 namespace farvec::search {
 namespace {
@@ -13,10 +14,10 @@ constexpr std::uint64_t bit(NodeId row) {
 }
 
 /// The bits of all rows of an index.
-std::vector<std::uint64_t> all_rows(std::uint32_t rows) {
+std::vector<std::uint64_t> all_rows(std::size_t rows) {
   std::vector<std::uint64_t> words((rows + RowSet::kWordBits - 1) / RowSet::kWordBits,
                                    ~std::uint64_t{0});
-  if (rows % RowSet::kWordBits != 0) words.back() = bit(rows) - 1;
+  if (rows % RowSet::kWordBits != 0) words.back() = bit(static_cast<NodeId>(rows)) - 1;
   return words;
 }
 
@@ -38,6 +39,26 @@ bool take(std::uint32_t row, void* to) {
   return true;
 }
 
+/// Null where a vertex has the number of its row, and where it is not known which has which.
+const RowVertices* known_vertices(const SearchIndex& index) {
+  const RowVertices* const vertices =
+      index.graph() == nullptr ? nullptr : index.graph()->row_vertices();
+  return vertices != nullptr && vertices->known() && vertices->check().ok() ? vertices : nullptr;
+}
+
+/// The vertices of the rows whose bits are set in `rows`.
+RowSet vertices_of(std::span<const std::uint64_t> rows, const SearchIndex& index) {
+  const RowVertices* const vertices = known_vertices(index);
+  if (vertices == nullptr) return {};
+  std::vector<std::uint64_t> words(rows.size());
+  for (NodeId row = 0; row < index.count(); ++row) {
+    if ((rows[row / RowSet::kWordBits] & bit(row)) == 0) continue;
+    const NodeId vertex = vertices->vertex_of(row);
+    words[vertex / RowSet::kWordBits] |= bit(vertex);
+  }
+  return RowSet::from_words(words);
+}
+
 }  // namespace
 
 WantedPointer WantedCache::kept(const attributes::MatchCache::Rows& matches,
@@ -52,14 +73,15 @@ WantedPointer WantedCache::kept(const attributes::MatchCache::Rows& matches,
 }
 
 WantedPointer WantedCache::rows_of(const attributes::MatchCache::Rows& matches,
-                                   const std::shared_ptr<const RowSet>& out, std::uint32_t rows,
-                                   const ClusterIndex* clusters) {
+                                   const std::shared_ptr<const RowSet>& out,
+                                   const SearchIndex& index) {
   if (WantedPointer known = kept(matches, out); known != nullptr) return known;
-  Split split{.out = *out, .others = all_rows(rows), .listing = clusters != nullptr};
+  const ClusterIndex* const clusters = index.clusters();
+  Split split{.out = *out, .others = all_rows(index.count()), .listing = clusters != nullptr};
   matches->iterate(take, &split);
-  auto wanted = std::make_shared<const WantedRows>(
-      WantedRows{matches, out, split.count, RowSet::from_words(split.others),
-                 clusters == nullptr ? std::nullopt : clusters->matches(split.rows)});
+  auto wanted = std::make_shared<const WantedRows>(WantedRows{
+      matches, out, split.count, RowSet::from_words(split.others), vertices_of(split.others, index),
+      clusters == nullptr ? std::nullopt : clusters->matches(split.rows)});
   const std::lock_guard lock(mutex_);
   kept_.push_front(wanted);
   if (kept_.size() > kMost) kept_.pop_back();
@@ -70,7 +92,7 @@ std::size_t WantedCache::dram_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t bytes = 0;
   for (const WantedPointer& wanted : kept_) {
-    bytes += wanted->others.dram_bytes();
+    bytes += wanted->others.dram_bytes() + wanted->other_vertices.dram_bytes();
     if (wanted->by_cluster) bytes += wanted->by_cluster->dram_bytes();
   }
   return bytes;

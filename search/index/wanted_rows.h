@@ -11,9 +11,10 @@
 #include "attributes/match_cache.h"
 #include "base/row_set.h"
 #include "cluster/cluster_matches.h"
-#include "search/index/cluster_index.h"
 
 namespace farvec::search {
+
+class SearchIndex;
 
 /// Says which rows of an index meet a condition and are not out.
 struct WantedRows {
@@ -21,6 +22,9 @@ struct WantedRows {
   std::shared_ptr<const RowSet> out;     ///< rows that were out
   std::uint64_t count = 0;               ///< rows of `matches` that are not in `out`
   RowSet others;                         ///< all other rows of the index
+  /// The vertices of `others`, where a vertex has another number than its row and it is known which
+  /// has which; else empty.
+  RowSet other_vertices = {};
   /// The wanted rows by their clusters; none where it is not known which clusters have them.
   std::optional<cluster::ClusterMatches> by_cluster = {};
 };
@@ -31,10 +35,8 @@ class WantedCache {
  public:
   static constexpr std::size_t kMost = 4;
 
-  /// `rows` is how many the index has. `clusters` are its own; null for a graph.
   WantedPointer rows_of(const attributes::MatchCache::Rows& matches,
-                        const std::shared_ptr<const RowSet>& out, std::uint32_t rows,
-                        const ClusterIndex* clusters);
+                        const std::shared_ptr<const RowSet>& out, const SearchIndex& index);
   std::size_t dram_bytes() const;
 
  private:

@@ -52,6 +52,7 @@ inline void add_counts(const graph::BeamCounts& counts, QueryCounts& sum) {
   sum.hops += counts.hops;
   sum.estimates += counts.estimates;
   sum.distances += counts.distances;
+  sum.bridges += counts.passed;
 }
 
 /// Source is a graph::NodeSource with begin(request, counts) and coverage(); Scorer fits the
@@ -72,6 +73,7 @@ class GraphSearcher {
     source_.begin(request, answer.counts);
     const Scorer scorer{index_, prepared_, request.query};
     graph::BeamParameters parameters = beam_parameters(index_, request);
+    parameters.out_vertices = index_.row_vertices() == nullptr ? request.out : request.out_vertices;
     Status status;
     do {
       status = request.count_lines

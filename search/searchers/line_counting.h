@@ -42,13 +42,18 @@ class LineCountingSource {
 
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
+    return expand_passing(frontier, std::forward<Visit>(visit), [](NodeId) { return false; });
+  }
+
+  template <typename Visit, typename Passed>
+  Status expand_passing(std::span<const NodeId> frontier, Visit&& visit, Passed&& passed) {
     for (const NodeId id : frontier) {
-      const layout::Extent extent = locator_.locate(id);
+      const layout::Extent extent = passed(id) ? locator_.locate_list(id) : locator_.locate(id);
       lines_.records += lines_of(extent.offset, extent.bytes);
     }
     // A search with a table of estimates settles each vertex there.
     if (settles_) lines_.visited += frontier.size();
-    return source_.expand(frontier, std::forward<Visit>(visit));
+    return source_.expand_passing(frontier, std::forward<Visit>(visit), passed);
   }
 
  private:

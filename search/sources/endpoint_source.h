@@ -53,6 +53,13 @@ class EndpointNodeSource {
 
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
+    return expand_passing(frontier, visit, [](NodeId) { return false; });
+  }
+
+  /// See graph::ListSource. The cache keeps whole records alone.
+  template <typename Visit, typename Passed>
+  [[gnu::always_inline]] Status expand_passing(std::span<const NodeId> frontier, Visit&& visit,
+                                               Passed&& passed) {
     std::span<const NodeId> here;
     if (has_cache_) here = take_hits(frontier);
     // Everything is visited in this one place, first what the cache has and then what was read: so
@@ -63,14 +70,17 @@ class EndpointNodeSource {
         const Found& found = found_[i];
         if (found.data == nullptr) continue;
         const layout::Extent extent{0, found.bytes, found.degree};
+        const std::span<const std::byte> bytes(found.data, found.bytes);
+        const bool list_alone = read && passed(here[i]);
         const Result<NodeRecord> record =
-            locator_.parse(here[i], extent, {found.data, found.bytes}, scratch_);
+            list_alone ? locator_.parse_list(here[i], extent, bytes, scratch_)
+                       : locator_.parse(here[i], extent, bytes, scratch_);
         if (!record.ok()) return record.status();
         visit(here[i], record.value());
-        if (has_cache_ && read) cache_.insert(here[i], {found.data, found.bytes});
+        if (has_cache_ && read && !list_alone) cache_.insert(here[i], bytes);
       }
       if (read) break;
-      if (Status status = ask(frontier); !status.ok()) return status;
+      if (Status status = ask(frontier, passed); !status.ok()) return status;
       if (Status status = lane_.wait(deadline_, partial_); !status.ok()) return status;
       take_arrived(frontier.size());
       here = frontier;
@@ -111,13 +121,15 @@ class EndpointNodeSource {
     return {cached_, hits};
   }
 
-  Status ask(std::span<const NodeId> ids) {
+  template <typename Passed>
+  Status ask(std::span<const NodeId> ids, const Passed& passed) {
     if (Status status = lane_.begin(deadline_); !status.ok()) return status;
     std::uint64_t bytes = 0;
     {
       ReadLane::Appender round(lane_);
       for (std::size_t i = 0; i < ids.size(); ++i) {
-        const layout::Extent extent = locator_.locate(ids[i]);
+        const layout::Extent extent =
+            passed(ids[i]) ? locator_.locate_list(ids[i]) : locator_.locate(ids[i]);
         round.add(extent.offset, extent.bytes);
         found_[i].degree = extent.degree;
         bytes += extent.bytes;

@@ -41,8 +41,16 @@ class MappedNodeSource {
 
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
+    return expand_passing(frontier, visit, [](NodeId) { return false; });
+  }
+
+  /// See graph::ListSource.
+  template <typename Visit, typename Passed>
+  [[gnu::always_inline]] Status expand_passing(std::span<const NodeId> frontier, Visit&& visit,
+                                               Passed&& passed) {
     for (std::size_t i = 0; i < frontier.size(); ++i) {
-      extents_[i] = locator_.locate(frontier[i]);
+      extents_[i] =
+          passed(frontier[i]) ? locator_.locate_list(frontier[i]) : locator_.locate(frontier[i]);
       prefetch_range(region_ + extents_[i].offset, extents_[i].bytes);
       counts_->bytes += extents_[i].bytes;
     }
@@ -59,8 +67,10 @@ class MappedNodeSource {
     scheduler_.yield();
     while (device_ != nullptr && now_ticks() < ready) scheduler_.yield();
     for (std::size_t i = 0; i < frontier.size(); ++i) {
-      const Result<NodeRecord> record = locator_.parse(
-          frontier[i], extents_[i], {region_ + extents_[i].offset, extents_[i].bytes}, scratch_);
+      const std::span<const std::byte> bytes(region_ + extents_[i].offset, extents_[i].bytes);
+      const Result<NodeRecord> record =
+          passed(frontier[i]) ? locator_.parse_list(frontier[i], extents_[i], bytes, scratch_)
+                              : locator_.parse(frontier[i], extents_[i], bytes, scratch_);
       if (!record.ok()) return record.status();
       visit(frontier[i], record.value());
     }

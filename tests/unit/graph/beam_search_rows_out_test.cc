@@ -128,6 +128,32 @@ TEST_F(RowsOut, SteerTheSearchAndTakeNoPlaces) {
   }
 }
 
+/// It drops what cannot matter, and nothing else.
+TEST_F(RowsOut, AreFewerToKeepWhereTheyAreKnownBefore) {
+  for (const double share : {0.1, 0.5, 0.9, 0.99}) {
+    Random random(13);
+    std::vector<NodeId> rows;
+    for (NodeId row = 0; row < kCount; ++row) {
+      if (random.uniform() < share) rows.push_back(row);
+    }
+    const RowSet out = RowSet().with(rows);
+    for (const std::uint32_t list : {10u, 40u}) {
+      parameters_.list = list;
+      for (std::size_t query = 0; query < kQueries; ++query) {
+        parameters_.out_vertices = nullptr;
+        const std::vector<Neighbor> expected = beam(query, 10, &out);
+        const BeamCounts counts = scratch_.counts;
+        parameters_.out_vertices = &out;
+        EXPECT_EQ(beam(query, 10, &out), expected);
+        EXPECT_EQ(scratch_.counts.hops, counts.hops);
+        EXPECT_EQ(scratch_.counts.estimates, counts.estimates);
+        EXPECT_EQ(scratch_.counts.passed, counts.passed);
+        EXPECT_EQ(scratch_.counts.distances, counts.distances);
+      }
+    }
+  }
+}
+
 /// The nearest of a query, more than any list has places: without a list that grows it finds none.
 TEST_F(RowsOut, ThatLieTogetherHideNothing) {
   for (const std::uint32_t width : {1u, 4u}) {

@@ -88,6 +88,51 @@ TEST_P(GraphLayout, EncodesInRunsAsInOnePiece) {
   }
 }
 
+TEST_P(GraphLayout, NeighboursComeWithoutTheirVector) {
+  const RandomGraph graph = graph_of(50, 8);
+  const GraphLocator locator = graph.locator(geometry_of(graph));
+  const HugeBuffer region = encode_region(graph.encoder(locator), locator, 1);
+  NodeId scratch[8];
+  for (NodeId id = 0; id < 50; ++id) {
+    const Extent whole = locator.locate(id);
+    const Extent list = locator.locate_list(id);
+    ASSERT_GT(list.bytes, 0u);
+    ASSERT_GE(list.offset, whole.offset);
+    ASSERT_LE(list.offset + list.bytes, whole.offset + whole.bytes);
+    const bool is_leaf = graph.view().degrees[id] == 0;
+    const bool packed = locator.geometry().kind == LayoutKind::packed;
+    const bool alone = locator.has_lists_alone() && (packed || !is_leaf);
+    EXPECT_EQ(whole.bytes - list.bytes, alone ? locator.geometry().fixed_bytes() : 0);
+    // A copy, so that a read beyond what was fetched is found.
+    const auto fetched = region.span().subspan(list.offset, list.bytes);
+    const std::vector<std::byte> bytes(fetched.begin(), fetched.end());
+    const Result<NodeRecord> record = locator.parse_list(id, list, bytes, scratch);
+    ASSERT_TRUE(record.ok()) << record.status().message();
+    EXPECT_EQ(record.value().vector == nullptr, alone);
+    ASSERT_EQ(record.value().degree, graph.view().degrees[id]);
+    for (std::uint32_t i = 0; i < record.value().degree; ++i) {
+      ASSERT_EQ(record.value().neighbor(i), graph.view().row(id)[i]);
+    }
+    const auto shorter = std::span(bytes).first(bytes.size() - 1);
+    EXPECT_EQ(locator.parse_list(id, list, shorter, scratch).status().code(),
+              StatusCode::data_loss);
+  }
+}
+
+TEST(GraphLayoutList, RefusesWhatIsNoPackedList) {
+  const RandomGraph graph(20, 9, 13, ElementType::u8);
+  const GraphLocator locator = graph.locator(graph.geometry(LayoutKind::packed));
+  const HugeBuffer region = encode_region(graph.encoder(locator), locator, 1);
+  const Extent list = locator.locate_list(1);  // it has all neighbours that a vertex may have
+  NodeId scratch[12];
+  for (const unsigned degree : {0u, 8u, 10u, 255u}) {
+    const auto fetched = region.span().subspan(list.offset, list.bytes);
+    std::vector<std::byte> bytes(fetched.begin(), fetched.end());
+    bytes[0] = std::byte(degree);
+    EXPECT_EQ(locator.parse_list(1, list, bytes, scratch).status().code(), StatusCode::data_loss);
+  }
+}
+
 TEST_P(GraphLayout, RefusesAShortRecord) {
   const RandomGraph graph = graph_of(50, 8);
   const GraphLocator locator = graph.locator(geometry_of(graph));

@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "base/row_set.h"
+#include "layout/graph/record_reader.h"
 #include "search/core/search_core.h"
 #include "tests/unit/search/cluster_fixture.h"
 #include "tests/unit/search/graph_fixture.h"
@@ -120,6 +121,52 @@ INSTANTIATE_TEST_SUITE_P(Layouts, GraphRowsOut,
                          testing::Values(layout::LayoutKind::csr, layout::LayoutKind::padded,
                                          layout::LayoutKind::inlined, layout::LayoutKind::packed),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
+
+/// The vectors of rows that are out are other bytes, and nothing changes: they are never read.
+TEST_P(GraphRowsOut, AreReadForTheirNeighboursAlone) {
+  const layout::GraphLocator& locator = small_.index().graph()->locator();
+  const bool apart =
+      GetParam() == layout::LayoutKind::csr || GetParam() == layout::LayoutKind::packed;
+  ASSERT_EQ(locator.has_lists_alone(), apart);
+  if (!apart) return;
+  const RowSet out = some_rows(kGraphCount, 0.7);
+  HugeBuffer poisoned(small_.region().size());
+  std::copy(small_.region().begin(), small_.region().end(), poisoned.data());
+  layout::RecordReader records(locator, small_.region());
+  std::vector<NodeId> vertices;
+  for (NodeId v = 0; v < kGraphCount; ++v) {
+    const NodeRecord record = records.read(v);
+    if (!out.contains(record.row == kInvalidNode ? v : record.row)) continue;
+    vertices.push_back(v);
+    std::fill_n(poisoned.data() + (record.vector - small_.region().data()), kGraphDimension,
+                std::byte{0xff});
+  }
+  const RowSet out_vertices = RowSet().with(vertices);
+  for (const bool by_loads : {true, false}) {
+    GraphFeed whole = feed(10, 40, &out);
+    GraphFeed parts = feed(10, 40, &out);
+    for (auto& task : parts.tasks()) task.request.out_vertices = &out_vertices;
+    make_core(small_.index(), small_.region(), graph_core_options(3))->run(whole);
+    transport::RegionSet set;
+    set.push_back(transport::MappedRegion::borrow(poisoned.span()));
+    auto endpoint = std::make_unique<transport::MappedEndpoint>(
+        std::make_shared<const transport::RegionSet>(std::move(set)),
+        transport::MappedOptions{.max_outstanding = 64});
+    const auto core = by_loads
+                          ? make_core(small_.index(), poisoned.span(), graph_core_options(3))
+                          : make_core(small_.index(), std::move(endpoint), graph_core_options(3));
+    core->run(parts);
+    for (std::size_t i = 0; i < parts.tasks().size(); ++i) {
+      const SearchAnswer& answer = parts.tasks()[i].answer;
+      expect_same_search(parts.tasks()[i], whole.tasks()[i]);
+      EXPECT_GT(answer.counts.bridges, 0u);
+      EXPECT_EQ(answer.counts.reads, answer.counts.bridges + answer.counts.distances);
+      const std::uint64_t lists = answer.counts.bridges * kGraphDimension;
+      EXPECT_LE(answer.counts.bytes + lists,
+                answer.counts.reads * locator.geometry().max_record_bytes());
+    }
+  }
+}
 
 /// Nothing is out of `live`, which has the rows of small_ that are not in `out`. At every list the
 /// search of the whole finds as much, on every core.

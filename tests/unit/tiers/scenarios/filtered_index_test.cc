@@ -232,6 +232,8 @@ TEST_P(FilteredIndex, TellsHowItWasSearched) {
   const bool graph = !is_cluster();
   EXPECT_EQ(walked.counts.walks, graph ? kQueries : 0u);
   EXPECT_EQ(scanned.counts.scans, graph ? kQueries : 0u);
+  EXPECT_EQ(walked.counts.bridges > 0, graph);
+  EXPECT_EQ(scanned.counts.bridges, 0u);
   if (graph) {
     EXPECT_EQ(scanned.counts.hops, 0u);
   }
