@@ -26,7 +26,7 @@ K, REGIONS, WANTED = 10, 100, 0.95
 LISTS = (10, 20, 40, 80, 160, 320)
 PROBES = (8, 16, 32, 64, 128)
 SHARES = (1, 0.5, 0.1, 0.01, 0.001, 0.0001)
-COUNTS = ("matches", "clusters", "hops", "estimates", "distances", "reads", "bytes")
+COUNTS = ("matches", "clusters", "hops", "bridges", "estimates", "distances", "reads", "bytes")
 
 
 def parser_of(description, asked):

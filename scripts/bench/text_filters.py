@@ -35,7 +35,7 @@ LISTS = (10, 20, 40, 80, 160, 320, 640)
 PROBES = (2, 4, 8, 16, 32, 64, 128, 256)
 SHARES = (0.5, 0.1, 0.01, 0.001, 0.0001)
 ROWS = (0, 1, K - 1, K, K + 1)
-COUNTS = ("matches", "walks", "scans", "clusters", "hops", "estimates", "reads", "bytes")
+COUNTS = ("matches", "walks", "scans", "clusters", "hops", "bridges", "estimates", "reads", "bytes")
 
 
 def arguments():
