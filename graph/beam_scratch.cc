@@ -4,6 +4,21 @@
 
 namespace farvec::graph {
 
+namespace {
+
+/// Wider hops read more than they need, and wait hardly less.
+constexpr std::uint32_t kMostPassingWidth = 16;
+
+}  // namespace
+
+std::uint32_t BeamParameters::passing_width() const {
+  if (out_vertices == nullptr) return width;
+  const std::uint64_t left = std::max<std::uint64_t>(1, rows_left(node_count, out));
+  const std::uint64_t wide = std::uint64_t{width} * node_count / (2 * left);
+  return std::max(width,
+                  static_cast<std::uint32_t>(std::min<std::uint64_t>(wide, kMostPassingWidth)));
+}
+
 void BeamScratch::reset(const BeamParameters& parameters, bool improving) {
   FARVEC_CHECK(parameters.k > 0 && parameters.k <= parameters.list);
   FARVEC_CHECK(parameters.width > 0 && parameters.width <= kMaxWidth);
@@ -17,7 +32,8 @@ void BeamScratch::reset(const BeamParameters& parameters, bool improving) {
   const std::uint64_t met = std::uint64_t{list} * parameters.max_degree * 2;
   const auto expected = static_cast<std::uint32_t>(std::min<std::uint64_t>(met, 1u << 20));
   improving ? estimated.reset(expected) : visited.reset(expected);
-  const std::size_t batch = std::size_t{parameters.width} * std::max(parameters.max_degree, 1u);
+  const std::size_t batch =
+      std::size_t{parameters.passing_width()} * std::max(parameters.max_degree, 1u);
   if (pending.size() < batch) {
     // pending is resized last, because its size is tested: if memory runs out for it, the next call
     // tries again.

@@ -15,6 +15,7 @@ Status expand_nearest(Source& source, const Scorer& scorer, std::span<const Node
                       const BeamParameters& parameters, BeamScratch& scratch) {
   Expansion<Source, Scorer, kPasses> expansion(source, scorer, parameters, scratch);
   NodeId frontier[kMaxWidth];
+  const std::uint32_t passing_width = kPasses ? parameters.passing_width() : 0;
   expansion.seed(entries);
   while (!expansion.ended()) {
     if constexpr (CachedSource<Source>) {
@@ -22,7 +23,9 @@ Status expand_nearest(Source& source, const Scorer& scorer, std::span<const Node
       const auto count = scratch.candidates.peek_fresh({ahead, parameters.prefetch});
       for (std::uint32_t i = 0; i < count; ++i) source.prefetch(scratch.candidates[ahead[i]].id);
     }
-    const std::uint32_t taken = scratch.candidates.take_fresh({frontier, parameters.width});
+    const bool wide = kPasses && scratch.wanted.full();
+    const std::uint32_t width = wide ? passing_width : parameters.width;
+    const std::uint32_t taken = scratch.candidates.take_fresh({frontier, width});
     if (taken == 0) return {};
     if (Status status = expansion.expand({frontier, taken}); !status.ok()) return status;
   }
@@ -38,7 +41,9 @@ Status expand_nearest(Source& source, const Scorer& scorer, std::span<const Node
 /// search, and gives its place in the list back when it has been read. The search then ends when
 /// the `list` nearest vertices that are not out are expanded, or all of these were found, or
 /// parameters.most_passed vertices that are out were read (scratch.cut_short). It reads at most
-/// that many vertices more than a search without them.
+/// that many vertices more than a search without them. Where parameters.out_vertices tells which
+/// these are and most are out, hops are wider once `list` vertices that are not out are known
+/// (BeamParameters::passing_width()).
 ///
 /// Over a CachedSource, parameters.prefetch of the nearest candidates are prefetched before each
 /// hop (VeloANN section 4.1).

@@ -128,8 +128,10 @@ TEST_F(RowsOut, SteerTheSearchAndTakeNoPlaces) {
   }
 }
 
-/// It drops what cannot matter, and nothing else.
-TEST_F(RowsOut, AreFewerToKeepWhereTheyAreKnownBefore) {
+/// Nothing is dropped that could matter. Hops are wider where most vertices are out, and find as
+/// much.
+TEST_F(RowsOut, MayBeKnownBeforeTheyAreRead) {
+  std::map<double, std::uint64_t> saved;
   for (const double share : {0.1, 0.5, 0.9, 0.99}) {
     Random random(13);
     std::vector<NodeId> rows;
@@ -144,17 +146,28 @@ TEST_F(RowsOut, AreFewerToKeepWhereTheyAreKnownBefore) {
         const std::vector<Neighbor> expected = beam(query, 10, &out);
         const BeamCounts counts = scratch_.counts;
         parameters_.out_vertices = &out;
-        EXPECT_EQ(beam(query, 10, &out), expected);
-        EXPECT_EQ(scratch_.counts.hops, counts.hops);
-        EXPECT_EQ(scratch_.counts.estimates, counts.estimates);
-        EXPECT_EQ(scratch_.counts.passed, counts.passed);
-        EXPECT_EQ(scratch_.counts.distances, counts.distances);
+        const std::vector<Neighbor> found = beam(query, 10, &out);
+        if (share < 0.6) {
+          EXPECT_EQ(found, expected);
+          EXPECT_EQ(scratch_.counts.hops, counts.hops);
+          EXPECT_EQ(scratch_.counts.estimates, counts.estimates);
+          EXPECT_EQ(scratch_.counts.passed, counts.passed);
+          continue;
+        }
+        ASSERT_EQ(found.size(), expected.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          EXPECT_LE(found[i].distance, expected[i].distance);
+        }
+        // Where hardly more are left than the list has places, all vertices are read one by one.
+        EXPECT_LE(scratch_.counts.hops, counts.hops);
+        saved[share] += counts.hops - scratch_.counts.hops;
+        EXPECT_LE(scratch_.counts.passed, counts.passed * 5 / 4 + 16);
       }
     }
   }
+  EXPECT_GT(saved[0.9], 0u);
 }
 
-/// The nearest of a query, more than any list has places: without a list that grows it finds none.
 TEST_F(RowsOut, ThatLieTogetherHideNothing) {
   for (const std::uint32_t width : {1u, 4u}) {
     parameters_.width = width;
