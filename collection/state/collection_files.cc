@@ -139,7 +139,7 @@ CollectionFiles::Saved CollectionFiles::save(const View::Bulk& bulk, std::uint64
   const Saved last = known == saved_.end() ? Saved() : known->second;
   Saved next{.entry = {.number = bulk.segment->number(),
                        .rows = bulk.segment->rows(),
-                       .attributed = bulk.segment->attributes().has_file()},
+                       .attributed = bulk.segment->attributes().has_tuples()},
              .out = bulk.out,
              .updates = bulk.updates};
   save_out(next, last, version);
