@@ -2,17 +2,20 @@
 folder, beside a writer that changes it, with a node that dies."""
 import json
 import os
+import subprocess
 import time
 import unittest
 
 import numpy as np
 
 from collection_service_test import K, ROWS, ServiceTest
-from farvec_tool import TIMEOUT_S, farvec
+from farvec_tool import BIN, TIMEOUT_S, farvec
 from hnsw_tool import nearest, write_neighbours
 
 
-class NodesFilterTest(ServiceTest):
+class OnNodes(ServiceTest):
+    """A writer whose log and segments are on two memory nodes, and readers that have only these."""
+
     SHAPE = [*ServiceTest.SHAPE, "--schema", "price: i64, section: string not null"]
 
     def start_others(self):
@@ -22,9 +25,15 @@ class NodesFilterTest(ServiceTest):
         self.nodes = ["--log-nodes", nodes, "--segment-nodes", nodes]
         self.NODE = self.nodes
 
+    def start(self, name, *options):
+        process = super().start(name, *options)
+        if name == "farvec-compute-node" and "--follow" not in options:
+            self.writer = process
+        return process
+
     def start_memory(self, address):
         process = self.start("farvec-memory-node", "--listen", address, "--log-bytes", "32MiB",
-                             "--segment-bytes", "64MiB")
+                             "--segment-bytes", "64MiB", "--lease-seconds", 2)
         self.await_memory(address)
         return process
 
@@ -79,6 +88,8 @@ class NodesFilterTest(ServiceTest):
         self.assertEqual(lines, [{"id": int(row), "price": 7, "section": self.sections[row]}
                                  for row in np.flatnonzero(self.prices == 7)])
 
+
+class NodesFilterTest(OnNodes):
     def test_commands_and_followers_meet_the_condition(self):
         follower = self.follow()
         self.assertIn("price: i64", self.await_status(follower)["index"]["schema"])
@@ -109,12 +120,44 @@ class NodesFilterTest(ServiceTest):
         self.memory[0].wait()
         self.await_found(follower, "price >= 90", self.prices >= 90)
 
+    def prices_there(self):
+        """The price of each row as a reader has it that begins now."""
+        lines = [json.loads(line) for line in self.there("list", "--json").stdout.splitlines()]
+        self.assertEqual([line["id"] for line in lines], list(range(ROWS)))
+        return np.asarray([line["price"] for line in lines])
 
-class NodesTenantTest(NodesFilterTest):
+    def assert_prices(self, under_way):
+        """Each row has the price that was acknowledged, or the one that was under way."""
+        found = self.prices_there()
+        self.assertTrue(((found == self.prices) | (found == under_way)).all(), under_way)
+
+    def test_a_killed_writer_leaves_what_it_acknowledged(self):
+        for round_ in range(4):
+            begin, now, next_ = 100 * round_, 1000 + round_, 2000 + round_
+            self.change("update", "--range", f"{begin}:{begin + 150}", "--set", f"price = {now}",
+                        "--quiet", "--json")
+            self.prices[begin:begin + 150] = now
+            under_way = subprocess.Popen(
+                [str(BIN / "farvec"), "collection", "compact" if round_ % 2 else "update",
+                 "--connect", self.address, "--quiet",
+                 *([] if round_ % 2 else ["--range", f"0:{ROWS}", "--set", f"price = {next_}"])],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(self.random.uniform(0.01, 0.08))
+            self.writer.kill()
+            self.writer.wait()
+            under_way.wait(timeout=TIMEOUT_S)
+            self.assert_prices(next_)
+            self.start("farvec-compute-node", "--collection", self.set, "--listen", self.address,
+                       *self.nodes)
+            self.await_status(self.address)
+            self.assert_prices(next_)
+            self.prices = self.prices_there()
+
+
+class NodesTenantTest(OnNodes):
     SHAPE = [*ServiceTest.SHAPE, "--schema", "price: i64, section: string tenant"]
 
-    def test_commands_and_followers_meet_the_condition(self):
-        """Another schema: who is meant has to be said."""
+    def test_who_is_meant_has_to_be_said(self):
         follower = self.follow()
         refused = farvec("search", "--connect", follower, "--queries", self.queries, "--k", K,
                          *self.SEARCH, "--filter", "price < 20")
@@ -123,6 +166,7 @@ class NodesTenantTest(NodesFilterTest):
                                 self.queries, "--k", K, *self.nodes), "the rows belong to tenants")
         self.await_found(follower, "section = 'odd' and price < 20",
                          (self.prices % 2 == 1) & (self.prices < 20))
+
 
 
 del ServiceTest
