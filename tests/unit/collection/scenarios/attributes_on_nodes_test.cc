@@ -154,6 +154,8 @@ TEST_F(AttributesOnNodes, ThatAreDamagedAreReadFromAnotherCopyOrRefused) {
   load_damaged_attributes(number % 2);  // the one that is read first
   // Its columns come from the other copy, and single tuples too.
   const ViewPointer view = read();
+  EXPECT_TRUE(comes([&] { return nodes_[0]->leases() >= 2 && nodes_[1]->leases() >= 2; }))
+      << "both views have both copies";
   expect_all(view);
   load_damaged_attributes((number + 1) % 2);
   EXPECT_THAT(message_of([&] { (void)read(); }),
