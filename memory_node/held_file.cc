@@ -9,15 +9,17 @@
 #include <system_error>
 
 #include "layout/collection/catalogue.h"
+#include "layout/collection/segment_attributes.h"
 #include "layout/collection/segment_ids.h"
 #include "layout/index/region_file.h"
 
 namespace farvec::memory_node {
 namespace {
 
-/// Both kinds of files have headers of this length.
+/// All kinds of files have headers of this length.
 constexpr std::size_t kHeaderBytes = sizeof(layout::CatalogueHeader);
 static_assert(kHeaderBytes == layout::kSegmentIdsHeaderBytes);
+static_assert(kHeaderBytes == sizeof(layout::SegmentAttributesHeader));
 
 /// Throws errors of `action`, which are due to the file, as RefusedFile.
 template <typename Action>
@@ -39,10 +41,32 @@ void require_place(const InputFile& file) {
               file.path(), place);
 }
 
+void require_header(std::span<const std::byte> begin, const HeldFile& said, std::uint64_t segment) {
+  switch (said.kind) {
+    case FileKind::ids:
+      return layout::require_segment_ids_header(begin, segment, said.path);
+    case FileKind::attributes:
+      return layout::require_segment_attributes_header(begin, segment, said.path);
+    case FileKind::catalogue:
+      return layout::require_catalogue_header(begin, fmt::format("'{}'", said.path));
+  }
+}
+
 }  // namespace
 
-OpenedFile::OpenedFile(const HeldFile& file, const layout::SegmentKey& key)
-    : said_(file), kind_(key.number == layout::kCatalogueNumber ? "catalogue" : "ids") {
+const char* to_string(FileKind kind) {
+  switch (kind) {
+    case FileKind::ids:
+      return "ids";
+    case FileKind::attributes:
+      return "attributes";
+    case FileKind::catalogue:
+      return "catalogue";
+  }
+  return "?";
+}
+
+OpenedFile::OpenedFile(const HeldFile& file, const layout::SegmentKey& key) : said_(file) {
   refusing([&] {
     file_.emplace(said_.path);
     if (said_.is_resolved) require_place(*file_);
@@ -53,11 +77,7 @@ OpenedFile::OpenedFile(const HeldFile& file, const layout::SegmentKey& key)
     std::array<std::byte, kHeaderBytes> header{};
     const auto begin = std::span(header).first(std::min<std::uint64_t>(said_.bytes, kHeaderBytes));
     file_->read_at(0, begin.data(), begin.size());
-    if (key.number == layout::kCatalogueNumber) {
-      layout::require_catalogue_header(begin, fmt::format("'{}'", said_.path));
-    } else {
-      layout::require_segment_ids_header(begin, key.number, said_.path);
-    }
+    require_header(begin, said_, key.number);
   });
 }
 

@@ -13,11 +13,17 @@
 
 namespace farvec::memory_node {
 
+enum class FileKind { ids, attributes, catalogue };
+
+/// Returns the word for Region::kind.
+const char* to_string(FileKind kind);
+
 /// A HeldFile is what the caller says of a file.
 struct HeldFile {
   std::string path;
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;  ///< XXH3-64 of all bytes
+  FileKind kind = FileKind::catalogue;
   /// There is no link in the path. A link that has come since it was checked is not followed.
   bool is_resolved = false;
 };
@@ -31,20 +37,17 @@ class RefusedFile : public Error {
 /// The file is opened once, so that the bytes that are read belong to the file that was checked.
 class OpenedFile {
  public:
-  /// Checks length and header alone: the file is a catalogue (`key` has kCatalogueNumber) or the
-  /// ids of the key's segment. Throws RefusedFile, also where a resolved path leads elsewhere now.
+  /// Checks length and header alone: the file is a catalogue, or belongs to the key's segment.
+  /// Throws RefusedFile, also where a resolved path leads elsewhere now.
   OpenedFile(const HeldFile& file, const layout::SegmentKey& key);
 
   const HeldFile& said() const { return said_; }
-  /// Returns the word for Region::kind.
-  const char* kind() const { return kind_; }
   /// Fills `to`, which has the file's length, in pieces. It calls `on_piece` after each, which may
   /// throw. Throws RefusedFile, also when the checksum is another.
   void read(std::span<std::byte> to, const std::function<void()>& on_piece) const;
 
  private:
   const HeldFile said_;
-  const char* const kind_;
   std::optional<InputFile> file_;
 };
 

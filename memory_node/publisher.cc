@@ -30,8 +30,8 @@ std::uint16_t rdma_port(const PublisherOptions& options, std::uint32_t slot) {
 /// segments' bytes.
 constexpr std::uint64_t kCatalogueShare = 16;
 
-/// Attributes stay in the folder: a search over a node could not say which tenant it means, and
-/// would find the rows of all.
+/// Attributes of an index that stands by itself stay in its folder: a search over a node could not
+/// say which tenant it means, and would find the rows of all.
 void require_no_tenants(const layout::IndexDirectory& directory, const std::string& index) {
   const auto schema = layout::read_index_schema(directory.path(), directory.manifest());
   if (!schema || !schema->tenant()) return;
@@ -49,6 +49,23 @@ layout::IndexDirectory open_index(const std::string& index) {
   } catch (const Error& error) {
     throw RefusedIndex("{}", error.what());
   }
+}
+
+/// Says whether the table has these files and no others.
+bool has_files(const RegionTable& table, const std::vector<HeldFile>& files) {
+  return table.file_checksums.size() == files.size() &&
+         std::all_of(files.begin(), files.end(), [&table](const HeldFile& file) {
+           return table.file_checksums.contains(file.kind) &&
+                  table.file_checksum(file.kind) == file.checksum;
+         });
+}
+
+std::vector<std::shared_ptr<const OpenedFile>> open_files(const Publisher::Part& part) {
+  std::vector<std::shared_ptr<const OpenedFile>> files;
+  for (const HeldFile& file : part.files) {
+    files.push_back(std::make_shared<const OpenedFile>(file, part.key));
+  }
+  return files;
 }
 
 /// False: it is still read. A failure to write is not retried: the device keeps the index until it
@@ -70,6 +87,12 @@ bool remove_stored(device::DeviceStore& store, std::uint64_t generation) {
 }
 
 }  // namespace
+
+std::uint64_t Publisher::Part::file_bytes() const {
+  std::uint64_t sum = 0;
+  for (const HeldFile& file : files) sum += file.bytes;
+  return sum;
+}
 
 std::shared_ptr<const RegionTable> Publisher::publish(const std::string& index,
                                                       const std::function<bool()>& cancelled) {
@@ -119,29 +142,27 @@ std::shared_ptr<const RegionTable> Publisher::publish_segment(
   const auto directory = open_index(part.index);
   layout::require_memory_layout(directory.manifest(), part.index);
   const auto held = state_.publications.segment(part.key);
-  if (held != nullptr && held->table->file_checksum == (part.file ? part.file->checksum : 0) &&
+  if (held != nullptr && has_files(*held->table, part.files) &&
       held->table->manifest_json == layout::manifest_to_json(directory.manifest())) {
     return held->table;
   }
-  auto file = part.file ? std::make_shared<const OpenedFile>(*part.file, part.key) : nullptr;
-  require_room(
-      directory.manifest().node_bytes(options_.load.node) + (part.file ? part.file->bytes : 0),
-      false, fmt::format("segment {}", part.key.number));
-  return hold(part, std::move(file), cancelled,
+  auto files = open_files(part);
+  require_room(directory.manifest().node_bytes(options_.load.node) + part.file_bytes(), false,
+               fmt::format("segment {}", part.key.number));
+  return hold(part, std::move(files), cancelled,
               [&](const LoadRequest& request) { return load_index(directory, request); });
 }
 
 std::shared_ptr<const RegionTable> Publisher::publish_catalogue(
     const Part& part, const std::function<bool()>& cancelled) {
-  auto file = std::make_shared<const OpenedFile>(*part.file, part.key);
-  require_room(part.file->bytes, true, "the catalogue");
-  return hold(part, std::move(file), cancelled, load_file_alone);
+  auto files = open_files(part);
+  require_room(part.file_bytes(), true, "the catalogue");
+  return hold(part, std::move(files), cancelled, load_file_alone);
 }
 
 /// Must be called under the lock of loads.
 std::shared_ptr<const RegionTable> Publisher::hold(
-    const Part& part, std::shared_ptr<const OpenedFile> file,
-    const std::function<bool()>& cancelled,
+    const Part& part, OpenedFiles files, const std::function<bool()>& cancelled,
     const std::function<std::shared_ptr<const RegionTable>(const LoadRequest&)>& load_part) {
   auto publication = std::make_shared<Publication>();
   publication->slot = state_.publications.free_slot();
@@ -150,7 +171,7 @@ std::shared_ptr<const RegionTable> Publisher::hold(
   publication->name = part.name;
   publication->revision = part.revision;
   LoadRequest request = request_for(publication->slot, cancelled);
-  request.beside = std::move(file);
+  request.beside = std::move(files);
   publication->table = load_part(request);
   open_paths(*publication);
   state_.publications.put_segment(part.key, publication);

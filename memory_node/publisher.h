@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -67,10 +66,13 @@ class Publisher {
   /// A Part is a part of a collection that is to be held.
   struct Part {
     layout::SegmentKey key;
-    std::string index = {};             ///< directory; empty: a catalogue
-    std::optional<HeldFile> file = {};  ///< a segment's ids; a catalogue itself
-    std::string name = {};              ///< for a catalogue
-    std::uint64_t revision = 0;         ///< for a catalogue
+    std::string index = {};            ///< directory; empty: a catalogue
+    std::vector<HeldFile> files = {};  ///< a segment's ids and attributes; a catalogue itself
+    std::string name = {};             ///< for a catalogue
+    std::uint64_t revision = 0;        ///< for a catalogue
+
+    /// Returns the bytes of all files.
+    std::uint64_t file_bytes() const;
   };
   /// Loads a segment of a collection, or its catalogue, which is in NodeState::publications from
   /// then on. A segment that is there already with the same bytes is returned unchanged. Throws
@@ -85,6 +87,8 @@ class Publisher {
   void collect();
 
  private:
+  using OpenedFiles = std::vector<std::shared_ptr<const OpenedFile>>;
+
   LoadRequest request_for(std::uint32_t slot, const std::function<bool()>& cancelled) const;
   std::shared_ptr<const Publication> load(const std::string& index,
                                           const std::function<bool()>& cancelled);
@@ -95,8 +99,7 @@ class Publisher {
   std::shared_ptr<const RegionTable> publish_catalogue(const Part& part,
                                                        const std::function<bool()>& cancelled);
   std::shared_ptr<const RegionTable> hold(
-      const Part& part, std::shared_ptr<const OpenedFile> file,
-      const std::function<bool()>& cancelled,
+      const Part& part, OpenedFiles files, const std::function<bool()>& cancelled,
       const std::function<std::shared_ptr<const RegionTable>(const LoadRequest&)>& load_part);
   std::shared_ptr<const RegionTable> load_table(const std::string& index,
                                                 const LoadRequest& request);

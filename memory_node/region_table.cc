@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <array>
 #include <chrono>
 #include <numeric>
 #include <span>
@@ -54,14 +53,14 @@ Region load_region(const layout::IndexDirectory& index, std::uint32_t id,
   return region;
 }
 
-void load_beside(RegionTable& table, const LoadRequest& request) {
-  const HeldFile& beside = request.beside->said();
+void load_file(RegionTable& table, const OpenedFile& file, const LoadRequest& request) {
+  const HeldFile& beside = file.said();
   Region region;
   region.id = static_cast<std::uint32_t>(table.regions.size());
-  region.kind = request.beside->kind();
+  region.kind = to_string(beside.kind);
   region.bytes = beside.bytes;
   region.backing = open_backing(request.backing, name_of(region, request.slot), region.bytes);
-  request.beside->read(region.backing->bytes(), [&request] {
+  file.read(region.backing->bytes(), [&request] {
     if (stopped(request)) throw LoadStopped();
   });
   region.backing->persist();
@@ -69,16 +68,20 @@ void load_beside(RegionTable& table, const LoadRequest& request) {
   spdlog::info("region {} ({}): {} bytes in {}", region.id, region.kind, region.bytes,
                region.backing->description());
   table.regions.push_back(std::move(region));
-  table.file_checksum = beside.checksum;
+  table.file_checksums[beside.kind] = beside.checksum;
+}
+
+void load_beside(RegionTable& table, const LoadRequest& request) {
+  for (const auto& file : request.beside) load_file(table, *file, request);
 }
 
 void require_memory_for(const layout::Manifest* index, const LoadRequest& request) {
   if (request.backing.kind == BackingKind::file) return;
-  std::array<std::uint64_t, layout::kRegionCount + 1> regions{};
+  std::vector<std::uint64_t> regions;
   for (std::uint32_t id = 0; index != nullptr && id < layout::kRegionCount; ++id) {
-    regions[id] = index->node_bytes(request.node, id);
+    regions.push_back(index->node_bytes(request.node, id));
   }
-  if (request.beside) regions.back() = request.beside->said().bytes;
+  for (const auto& file : request.beside) regions.push_back(file->said().bytes);
   require_memory(std::accumulate(regions.begin(), regions.end(), std::uint64_t{0}),
                  available_bytes(request.memory(), request.backing.kind, regions));
 }
@@ -155,7 +158,7 @@ std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& inde
   for (std::uint32_t id = 0; id < layout::kRegionCount; ++id) {
     table->regions.push_back(load_region(index, id, request));
   }
-  if (request.beside) load_beside(*table, request);
+  load_beside(*table, request);
   table->manifest_json = layout::manifest_to_json(index.manifest());
   table->node = request.node;
   table->generation = random_u64();

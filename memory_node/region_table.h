@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,9 +35,14 @@ struct RegionTable {
   std::shared_ptr<const device::StoredIndex> stored;
   /// The index was on the device already; its payload was not read.
   bool attached = false;
-  std::uint64_t file_checksum = 0;  ///< that of LoadRequest::beside; 0: there was none
+  std::map<FileKind, std::uint64_t> file_checksums;  ///< those of LoadRequest::beside
 
   std::uint64_t total_bytes() const;
+  /// Returns the checksum of the file; 0: there is none of that kind.
+  std::uint64_t file_checksum(FileKind kind) const {
+    const auto found = file_checksums.find(kind);
+    return found == file_checksums.end() ? 0 : found->second;
+  }
 };
 
 struct LoadRequest {
@@ -49,8 +55,8 @@ struct LoadRequest {
   std::uint32_t slot = 0;
   unsigned threads = 0;  ///< 0: one per processor
   bool quiet = false;
-  /// A file that becomes the last region. It is not for devices.
-  std::shared_ptr<const OpenedFile> beside = {};
+  /// Files that become the last regions, in this order. They are not for devices.
+  std::vector<std::shared_ptr<const OpenedFile>> beside = {};
   /// Says how much memory this machine has left; called before anything is allocated.
   std::function<MemoryInfo()> memory = memory_info;
   /// The bytes loaded so far, for threads that watch. It may be null.
@@ -77,7 +83,7 @@ std::uint64_t bytes_to_load(const layout::Manifest& manifest);
 std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& index,
                                               const LoadRequest& request);
 
-/// Loads the request's file alone, without an index. Throws what load_index() throws.
+/// Loads the request's files alone, without an index. Throws what load_index() throws.
 std::shared_ptr<const RegionTable> load_file_alone(const LoadRequest& request);
 
 /// Attaches the newest index of the node on the request's device. Throws Error when there is none.

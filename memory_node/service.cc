@@ -182,13 +182,13 @@ grpc::Status Service::check_publisher(const grpc::ServerContext& context,
 }
 
 grpc::Status Service::check_load(const grpc::ServerContext& context, std::string& index,
-                                 HeldFile* file) const {
+                                 std::span<HeldFile> files) const {
   if (auto status = check_publisher(context); !status.ok()) return status;
-  if (!index.empty() || file == nullptr) {
+  if (!index.empty() || files.empty()) {
     if (auto status = check_index(context, index); !status.ok()) return status;
   }
-  if (file != nullptr) {
-    if (auto status = check_file(context, *file); !status.ok()) return status;
+  for (HeldFile& file : files) {
+    if (auto status = check_file(context, file); !status.ok()) return status;
   }
   if (state_.state.load(kRelaxed) != v1::STATE_SERVING) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is not serving");
@@ -236,7 +236,7 @@ grpc::Status Service::Load(grpc::ServerContext* context, const v1::LoadRequest* 
   state_.calls.fetch_add(1, kRelaxed);
   const std::string caller = rpc::peer_identity(*context->auth_context());
   std::string index = request->index();
-  if (auto status = check_load(*context, index, nullptr); !status.ok()) return status;
+  if (auto status = check_load(*context, index, {}); !status.ok()) return status;
   try {
     const auto table = publisher_.publish(index, [context] { return context->IsCancelled(); });
     response->set_generation(table->generation);

@@ -1,6 +1,7 @@
 // The Service is the control plane: it answers from what the node knows, and moves no index bytes.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -73,7 +74,7 @@ class Service final : public v1::MemoryNode::Service {
   /// which they lead, at which there may be nothing. A null `file` is not checked, nor is an empty
   /// `index` when there is a file.
   grpc::Status check_load(const grpc::ServerContext& context, std::string& index,
-                          HeldFile* file) const;
+                          std::span<HeldFile> files) const;
   bool may_name_any(const grpc::ServerContext& context) const;
   grpc::Status check_index(const grpc::ServerContext& context, std::string& index) const;
   grpc::Status check_file(const grpc::ServerContext& context, HeldFile& file) const;

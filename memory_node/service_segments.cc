@@ -18,8 +18,15 @@ layout::SegmentKey key_of(const v1::SegmentName& name) {
   return {name.collection(), name.number()};
 }
 
-HeldFile file_of(const v1::HeldFile& file) {
-  return {file.path(), file.bytes(), file.xxh3()};
+HeldFile file_of(const v1::HeldFile& file, FileKind kind) {
+  return {.path = file.path(), .bytes = file.bytes(), .checksum = file.xxh3(), .kind = kind};
+}
+
+/// Returns the paths of a part, for messages in quotes.
+std::string path_of(const Publisher::Part& part) {
+  std::string path = part.index;
+  for (const HeldFile& file : part.files) path += (path.empty() ? "" : "' with '") + file.path;
+  return path;
 }
 
 }  // namespace
@@ -34,14 +41,13 @@ grpc::Status Service::check_segments() const {
 grpc::Status Service::load_part(const grpc::ServerContext& context, Publisher::Part part,
                                 v1::LoadSegmentResponse& response) {
   if (auto status = check_segments(); !status.ok()) return status;
-  std::string path = part.index.empty() ? part.file->path : part.index;
-  if (part.file && !part.index.empty()) path += "' with '" + part.file->path;
-  HeldFile* const file = part.file ? &*part.file : nullptr;
-  if (auto status = check_load(context, part.index, file); !status.ok()) return status;
+  const std::string path = path_of(part);
+  if (auto status = check_load(context, part.index, part.files); !status.ok()) return status;
   try {
     const auto table = publisher_.publish_part(part, [&context] { return context.IsCancelled(); });
     response.set_generation(table->generation);
     response.set_region_bytes(table->total_bytes());
+    response.set_attributes_xxh3(table->file_checksum(FileKind::attributes));
     return grpc::Status::OK;
   } catch (const PublisherBusy& busy) {
     return {grpc::StatusCode::ABORTED, busy.what()};
@@ -59,7 +65,13 @@ grpc::Status Service::LoadSegment(grpc::ServerContext* context,
   if (part.key.number == layout::kCatalogueNumber || part.index.empty()) {
     return rpc::to_grpc(StatusCode::invalid_argument, "a segment has a number and an index");
   }
-  if (request->has_ids()) part.file = file_of(request->ids());
+  if (request->has_attributes() && !request->has_ids()) {
+    return rpc::to_grpc(StatusCode::invalid_argument, "a segment with attributes has ids");
+  }
+  if (request->has_ids()) part.files.push_back(file_of(request->ids(), FileKind::ids));
+  if (request->has_attributes()) {
+    part.files.push_back(file_of(request->attributes(), FileKind::attributes));
+  }
   return load_part(*context, part, *response);
 }
 
@@ -73,7 +85,7 @@ grpc::Status Service::LoadCatalogue(grpc::ServerContext* context,
   }
   return load_part(*context,
                    {.key = {request->collection(), layout::kCatalogueNumber},
-                    .file = file_of(request->file()),
+                    .files = {file_of(request->file(), FileKind::catalogue)},
                     .name = request->name(),
                     .revision = request->revision()},
                    *response);
@@ -116,7 +128,8 @@ grpc::Status Service::ListSegments(grpc::ServerContext*, const v1::ListSegmentsR
     segment.set_number(number);
     segment.set_manifest_xxh3(layout::manifest_checksum(held->table->manifest_json));
     segment.set_region_bytes(held->table->total_bytes());
-    segment.set_ids_xxh3(held->table->file_checksum);
+    segment.set_ids_xxh3(held->table->file_checksum(FileKind::ids));
+    segment.set_attributes_xxh3(held->table->file_checksum(FileKind::attributes));
   }
   return grpc::Status::OK;
 }
@@ -130,7 +143,7 @@ grpc::Status Service::ListCollections(grpc::ServerContext*, const v1::ListCollec
     collection.set_collection(number);
     collection.set_name(held->name);
     collection.set_revision(held->revision);
-    collection.set_file_xxh3(held->table->file_checksum);
+    collection.set_file_xxh3(held->table->file_checksum(FileKind::catalogue));
   }
   return grpc::Status::OK;
 }

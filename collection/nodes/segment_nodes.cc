@@ -44,12 +44,14 @@ tiers::AttachOptions SegmentNodes::attach_options(std::size_t node,
 }
 
 std::shared_ptr<tiers::NodeSet> SegmentNodes::attach(const layout::SegmentKey& key,
-                                                     const layout::Manifest& manifest) const {
+                                                     const layout::Manifest& manifest,
+                                                     std::vector<std::uint64_t> files) const {
   tiers::CopyNodesOptions set;
   for (const std::size_t node : homes(key.number)) set.addresses.push_back(options_.nodes[node]);
   set.attach = options_.attach;
   set.attach.segment = key;
   set.placed = options_.placed;
+  set.files = std::move(files);
   return std::make_shared<tiers::CopyNodes>(manifest, std::move(set));
 }
 

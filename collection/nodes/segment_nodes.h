@@ -37,9 +37,11 @@ class SegmentNodes {
 
   /// Returns how to attach to one node, and to what it holds under the key.
   tiers::AttachOptions attach_options(std::size_t node, const layout::SegmentKey& key) const;
-  /// Attaches, in the background, to those of the segment's homes that hold it, now or later.
+  /// Attaches, in the background, to those of the segment's homes that hold it, now or later. For
+  /// `files` see CopyNodesOptions.
   std::shared_ptr<tiers::NodeSet> attach(const layout::SegmentKey& key,
-                                         const layout::Manifest& manifest) const;
+                                         const layout::Manifest& manifest,
+                                         std::vector<std::uint64_t> files = {}) const;
 
  private:
   const SegmentNodesOptions options_;

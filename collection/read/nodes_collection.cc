@@ -110,11 +110,11 @@ std::vector<Held> NodesCollection::find(std::string& failures) {
 layout::Catalogue NodesCollection::read(const Held& held) const {
   const layout::SegmentKey key{held.catalogue.collection, layout::kCatalogueNumber};
   const tiers::AttachOptions options = nodes_->attach_options(held.node, key);
-  const tiers::HeldFile file = tiers::fetch_held_file(options);
+  const tiers::HeldFiles held_now = tiers::fetch_held_files(options);
   const std::string source =
       fmt::format("the catalogue of collection {} on the memory node at {}",
                   number_text(key.collection), rpc::to_string(options.memory_node));
-  layout::Catalogue catalogue = layout::decode_catalogue(file.bytes.span(), source);
+  layout::Catalogue catalogue = layout::decode_catalogue(held_now.files.at(0).span(), source);
   if (catalogue.manifest.segments_on_nodes == key.collection) return catalogue;
   throw Error("{} is that of {}", source, number_text(catalogue.manifest.segments_on_nodes));
 }
@@ -146,23 +146,19 @@ layout::CollectionManifest NodesCollection::manifest() {
 
 std::vector<View::Bulk> NodesCollection::open(const SegmentAccess& access, const View& known,
                                               const Segment::OnChunk& on_chunk) {
-  if (!catalogue_->manifest.schema.empty()) {
-    throw Error(
-        "'{}': its rows have attributes, which memory nodes do not hold yet: read it by its "
-        "folder",
-        name_);
-  }
   SegmentAccess segments = access;
   segments.collection = *collection_;
   std::vector<View::Bulk> parts;
   for (std::size_t i = 0; i < catalogue_->segments.size(); ++i) {
     const layout::SegmentEntry& entry = catalogue_->manifest.segments[i];
+    const layout::CatalogueSegment& held = catalogue_->segments[i];
     std::shared_ptr<Segment> segment = find_segment(known, entry.number);
     if (segment == nullptr) {
-      segment = fetch_segment(entry, catalogue_->segments[i], segments, on_chunk);
+      const WantedSegment wanted{entry, held, catalogue_->manifest.schema};
+      segment = fetch_segment(wanted, segments, on_chunk);
     }
-    parts.push_back(
-        {std::move(segment), std::make_shared<const RowSet>(catalogue_->segments[i].out)});
+    parts.push_back({std::move(segment), std::make_shared<const RowSet>(held.out),
+                     std::make_shared<const layout::UpdatedTuples>(held.updates)});
   }
   return parts;
 }

@@ -11,7 +11,7 @@ Segment::Segment(std::uint64_t number, SegmentFacts facts,
     : number_(number),
       facts_(std::move(facts)),
       bytes_(std::move(bytes)),
-      records_(number, *bytes_, access, facts_.attributes.has_file()) {}
+      records_(number, *bytes_, access, facts_.attributes.has_tuples()) {}
 
 const SegmentFolder& Segment::folder() const {
   const SegmentFolder* const folder = bytes_->folder();

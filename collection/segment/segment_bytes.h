@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/memory.h"
 #include "layout/index/index_directory.h"
 #include "layout/index/manifest.h"
 #include "search/index/search_index.h"
@@ -32,6 +33,12 @@ class SegmentBytes {
   /// Null: only nodes have them.
   virtual std::unique_ptr<tiers::IndexRecords> records(
       const layout::LoadOptions& options) const = 0;
+  /// Returns the region of the records, whole, each chunk compared with its checksum. `nodes` are
+  /// those of load_index(). Throws Error.
+  virtual HugeBuffer read_records(const layout::LoadOptions& options,
+                                  tiers::NodeSet* nodes) const = 0;
+  /// Returns the nodes that these bytes have attached already; null: none.
+  virtual std::shared_ptr<tiers::NodeSet> nodes() const { return nullptr; }
   /// Null: the bytes are in no folder.
   virtual const SegmentFolder* folder() const { return nullptr; }
 };

@@ -23,6 +23,16 @@ std::uint64_t bytes_of_files(const std::filesystem::path& folder) {
   return bytes;
 }
 
+search::RowAttributes read_attributes(const std::filesystem::path& folder,
+                                      const layout::SegmentEntry& entry,
+                                      const layout::Schema& schema) {
+  if (!entry.attributed) return {entry.rows, schema};
+  auto file = std::make_unique<const layout::SegmentAttributesFile>(
+      folder / layout::kSegmentAttributesFile, entry);
+  const layout::Tuples all = file->read(schema);
+  return {std::move(file), all.view(), schema};
+}
+
 }  // namespace
 
 SegmentFolder::SegmentFolder(const std::filesystem::path& folder)
@@ -50,9 +60,7 @@ std::shared_ptr<Segment> open_segment(const std::filesystem::path& folder,
                 folder.string(), bytes->manifest().count, entry.rows);
   }
   return std::make_shared<Segment>(
-      entry.number,
-      SegmentFacts{std::move(ids),
-                   search::RowAttributes(folder / layout::kSegmentAttributesFile, entry, schema)},
+      entry.number, SegmentFacts{std::move(ids), read_attributes(folder, entry, schema)},
       std::move(bytes), access);
 }
 

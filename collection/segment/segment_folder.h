@@ -28,6 +28,9 @@ class SegmentFolder final : public SegmentBytes {
   search::SearchIndex load_index(const layout::LoadOptions& options,
                                  tiers::NodeSet* nodes) const override;
   std::unique_ptr<tiers::IndexRecords> records(const layout::LoadOptions& options) const override;
+  HugeBuffer read_records(const layout::LoadOptions& options, tiers::NodeSet*) const override {
+    return directory_.load_region(layout::kRecordsRegion, options);
+  }
   const SegmentFolder* folder() const override { return this; }
 
  private:

@@ -12,6 +12,7 @@
 #include "base/unreachable_error.h"
 #include "collection/memtable/yielding.h"
 #include "collection/segment/segment_folder.h"
+#include "layout/collection/segment_attributes.h"
 #include "layout/collection/segment_ids.h"
 
 namespace farvec::collection {
@@ -33,12 +34,19 @@ tiers::SegmentHost::SegmentPaths paths_of(const Segment& segment) {
   const layout::Manifest& manifest = segment.manifest();
   const std::filesystem::path folder = segment.folder().directory().path();
   const layout::SegmentEntry entry{.number = segment.number(), .rows = segment.rows()};
-  return {.index = folder,
-          .index_bytes = manifest.node_bytes(0),
-          .ids = folder / layout::kSegmentIdsFile,
-          .ids_bytes = layout::segment_ids_bytes(entry),
-          .contents = {layout::manifest_checksum(layout::manifest_to_json(manifest)),
-                       layout::segment_ids_checksum(entry, segment.ids().all())}};
+  tiers::SegmentHost::SegmentPaths paths{
+      .index = folder,
+      .index_bytes = manifest.node_bytes(0),
+      .ids = folder / layout::kSegmentIdsFile,
+      .ids_bytes = layout::segment_ids_bytes(entry),
+      .contents = {layout::manifest_checksum(layout::manifest_to_json(manifest)),
+                   layout::segment_ids_checksum(entry, segment.ids().all())}};
+  if (!segment.attributes().has_tuples()) return paths;
+  paths.attributes = folder / layout::kSegmentAttributesFile;
+  const layout::FileSum sum = layout::sum_of_file(paths.attributes);
+  paths.attributes_bytes = sum.bytes;
+  paths.contents.attributes = sum.checksum;
+  return paths;
 }
 
 SegmentPublisher::SegmentPublisher(std::shared_ptr<const SegmentNodes> nodes,
@@ -78,11 +86,11 @@ void SegmentPublisher::want(const Segment& segment) {
   wake_.notify_all();
 }
 
-tiers::SegmentHost::Contents SegmentPublisher::contents(std::uint64_t number) const {
+tiers::SegmentHost::SegmentPaths SegmentPublisher::files(std::uint64_t number) const {
   const std::lock_guard lock(mutex_);
   const auto found = wanted_.find(number);
   FARVEC_CHECK(found != wanted_.end(), "segment {} is not wanted", number);
-  return found->second.contents;
+  return found->second;
 }
 
 std::size_t SegmentPublisher::publish_catalogue(const tiers::SegmentHost::CatalogueFile& file) {

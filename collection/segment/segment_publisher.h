@@ -20,7 +20,7 @@
 namespace farvec::collection {
 
 /// Returns the files of a segment that was opened in its folder, and what nodes distinguish its
-/// bytes by, for which it reads all ids.
+/// bytes by, for which it reads all ids and the file of attributes.
 tiers::SegmentHost::SegmentPaths paths_of(const Segment& segment);
 
 /// Looks at the nodes every second on a thread of its own. Segments that nodes do not hold (because
@@ -39,8 +39,8 @@ class SegmentPublisher {
   /// The segment, which was opened in its folder, is to be on the nodes. Its files stay until
   /// forget().
   void want(const Segment& segment);
-  /// Returns what nodes distinguish the bytes of a wanted segment by.
-  tiers::SegmentHost::Contents contents(std::uint64_t number) const;
+  /// Returns the files of a wanted segment, and what nodes distinguish their bytes by.
+  tiers::SegmentHost::SegmentPaths files(std::uint64_t number) const;
   /// Returns when a wanted segment is on at least one node, and on as many as there are to be when
   /// none fails. Throws UnreachableError saying why each of its nodes has not taken it.
   void publish(std::uint64_t number);

@@ -1,6 +1,5 @@
 #include "collection/segment/segment_records.h"
 
-#include "collection/segment/segment_folder.h"
 #include "tiers/tier.h"
 
 namespace farvec::collection {
@@ -17,34 +16,35 @@ struct SegmentRecords::Searchable {
   Searchable(const SegmentRecords& segment, const OnChunk& on_chunk)
       : access(access_of(segment)),
         load{.threads = access.threads, .quiet = true, .on_chunk = on_chunk},
-        nodes(access.nodes == nullptr ? nullptr
-                                      : access.nodes->attach({access.collection, segment.number_},
-                                                             segment.bytes_.manifest())),
+        nodes(nodes_of(segment)),
         index(segment.bytes_.load_index(load, nodes.get())),
         records(segment.bytes_.records(load)),
         tier(tiers::Tier::open(
             *access.tier,
             {.memory = records.get(), .index = &index, .nodes = nodes, .device = access.device})),
         cores(tier->prepare(index, shape_of(segment))) {
-    if (segment.finds_rows_ && index.must_find_rows()) find_rows(segment.bytes_.folder());
+    if (segment.finds_rows_ && index.must_find_rows()) find_rows(segment.bytes_);
   }
 
-  /// Reads the region anew where this process does not have it, and drops it again. Where only
-  /// nodes have it, nothing is learned.
-  void find_rows(const SegmentFolder* folder) {
-    if (folder == nullptr) return;
+  /// Reads the region anew where this process does not have it, and drops it again.
+  void find_rows(const SegmentBytes& bytes) {
     if (const std::span<const std::byte> region = tier->loads(); !region.empty()) {
       return index.find_rows(region);
     }
-    index.find_rows(
-        folder->directory()
-            .load_region(layout::kRecordsRegion, {.threads = access.threads, .quiet = true})
-            .span());
+    const layout::LoadOptions options{.threads = access.threads, .quiet = true};
+    index.find_rows(bytes.read_records(options, nodes.get()).span());
   }
 
   static const SegmentAccess& access_of(const SegmentRecords& segment) {
     if (segment.bytes_.manifest().is_slotted()) require_tier_of_pages(segment.access_);
     return segment.access_;
+  }
+
+  static std::shared_ptr<tiers::NodeSet> nodes_of(const SegmentRecords& segment) {
+    const SegmentAccess& from = segment.access_;
+    if (from.nodes == nullptr) return nullptr;
+    if (auto attached = segment.bytes_.nodes()) return attached;
+    return from.nodes->attach({from.collection, segment.number_}, segment.bytes_.manifest());
   }
 
   /// Says what is searched, and where its probes are counted.

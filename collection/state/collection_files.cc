@@ -139,7 +139,7 @@ CollectionFiles::Saved CollectionFiles::save(const View::Bulk& bulk, std::uint64
   const Saved last = known == saved_.end() ? Saved() : known->second;
   Saved next{.entry = {.number = bulk.segment->number(),
                        .rows = bulk.segment->rows(),
-                       .attributed = bulk.segment->attributes().has_file()},
+                       .attributed = bulk.segment->attributes().has_tuples()},
              .out = bulk.out,
              .updates = bulk.updates};
   save_out(next, last, version);
@@ -204,8 +204,12 @@ bool CollectionFiles::publish(const View& view, const layout::CollectionManifest
   const std::filesystem::path folder = folder_.parent_path();
   layout::Catalogue catalogue{manifest, {}};
   for (const View::Bulk& bulk : view.segments) {
-    const auto contents = publisher_->contents(bulk.segment->number());
-    catalogue.segments.push_back({contents.index, contents.ids, *bulk.out});
+    const auto files = publisher_->files(bulk.segment->number());
+    catalogue.segments.push_back({.index_checksum = files.contents.index,
+                                  .ids_checksum = files.contents.ids,
+                                  .out = *bulk.out,
+                                  .attributes = {files.attributes_bytes, files.contents.attributes},
+                                  .updates = *bulk.updates});
   }
   const std::vector<std::byte> bytes = layout::encode_catalogue(catalogue);
   const std::filesystem::path path = folder / layout::kCatalogueFile;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/unreachable_error.h"
 #include "base/version.h"
 #include "changes/receipt.h"
 #include "compute_node/service/call.h"
@@ -81,6 +82,10 @@ Status fill_attributes(const QueuedTask& task, const Batch& batch, const layout:
                                      rows.bytes.size());
     out.mutable_attribute_ends()->Add(rows.ends.begin(), rows.ends.end());
     return {};
+  } catch (const UnreachableError& error) {
+    spdlog::warn("attributes of results cannot be read now: {}", error.what());
+    return {StatusCode::unavailable,
+            "no memory node that has the attributes of the results answers: try again"};
   } catch (const std::exception& error) {
     spdlog::error("attributes of results cannot be read: {}", error.what());
     return {StatusCode::data_loss,

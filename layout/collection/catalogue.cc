@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "layout/collection/updates_file.h"
 
 namespace farvec::layout {
 namespace {
@@ -27,6 +28,11 @@ void append(std::vector<std::byte>& bytes, const void* data, std::size_t count) 
   if (count > 0) std::memcpy(bytes.data() + at, data, count);
 }
 
+/// Where no row has attributes, older farvecs read the catalogue too.
+std::uint32_t version_of(const CollectionManifest& manifest) {
+  return manifest.schema.empty() ? kCollectionVersion : CatalogueHeader::kWithAttributes;
+}
+
 /// Appends the blocks and returns how many there are.
 std::uint64_t append_blocks(std::vector<std::byte>& bytes, const RowSet& out, std::uint64_t rows) {
   const std::vector<std::uint64_t> words = out.to_words(rows);
@@ -40,6 +46,26 @@ std::uint64_t append_blocks(std::vector<std::byte>& bytes, const RowSet& out, st
     ++blocks;
   }
   return blocks;
+}
+
+/// Appends what the catalogue says of the segments' attributes, where there are any. Returns their
+/// updates, which come later.
+std::vector<std::byte> append_attributes(std::vector<std::byte>& bytes,
+                                         const Catalogue& catalogue) {
+  std::vector<std::byte> updates;
+  if (catalogue.manifest.schema.empty()) return updates;
+  for (std::size_t i = 0; i < catalogue.segments.size(); ++i) {
+    const CatalogueSegment& segment = catalogue.segments[i];
+    CatalogueAttributes entry{segment.attributes.bytes, segment.attributes.checksum, 0};
+    const SegmentEntry& known = catalogue.manifest.segments[i];
+    if (known.update_count != 0) {
+      const std::vector<std::byte> file = encode_updates(known, segment.updates);
+      entry.updates_bytes = file.size();
+      append(updates, file.data(), file.size());
+    }
+    append(bytes, &entry, sizeof(entry));
+  }
+  return updates;
 }
 
 /// Takes a catalogue apart from its beginning on.
@@ -76,7 +102,9 @@ CatalogueHeader begin_header(Parts& parts) {
     throw Error("{} is no catalogue of a collection: it begins with {:#018x}", parts.source(),
                 header.magic);
   }
-  require_collection_version(header.format_version, parts.source());
+  if (header.format_version != CatalogueHeader::kWithAttributes) {
+    require_collection_version(header.format_version, parts.source());
+  }
   if (header.header_checksum != checksum_of(header)) {
     throw Error("{} is damaged: the checksum of its header does not match", parts.source());
   }
@@ -98,9 +126,15 @@ CollectionManifest take_manifest(Parts& parts, const CatalogueHeader& header) {
   (void)parts.take(round_up(text.size(), kAlignment) - text.size(), "its manifest");
   CollectionManifest manifest = collection_from_json(
       {reinterpret_cast<const char*>(text.data()), text.size()}, parts.source());
-  if (manifest.segments.size() == header.segments) return manifest;
-  throw Error("{} has {} segments, and its manifest {}", parts.source(), header.segments,
-              manifest.segments.size());
+  if (manifest.segments.size() != header.segments) {
+    throw Error("{} has {} segments, and its manifest {}", parts.source(), header.segments,
+                manifest.segments.size());
+  }
+  if (header.format_version == version_of(manifest)) return manifest;
+  throw Error(
+      "{} has version {}, which is not that of rows {} attributes: open the collection for writing "
+      "with this farvec, which brings them to memory nodes",
+      parts.source(), header.format_version, manifest.schema.empty() ? "without" : "with");
 }
 
 RowSet take_out(Parts& parts, std::uint64_t blocks, const SegmentEntry& segment) {
@@ -132,6 +166,44 @@ RowSet take_out(Parts& parts, std::uint64_t blocks, const SegmentEntry& segment)
               out.count(), segment.number, segment.out_count);
 }
 
+/// Returns what the catalogue says of each segment; the manifest's segments were read.
+std::vector<CatalogueEntry> take_entries(Parts& parts, const CatalogueHeader& header) {
+  std::vector<CatalogueEntry> entries;
+  std::uint64_t blocks = 0;
+  for (std::uint32_t i = 0; i < header.segments; ++i) {
+    entries.push_back(parts.take<CatalogueEntry>("its segments"));
+    blocks += entries.back().out_blocks;
+  }
+  if (blocks == header.blocks) return entries;
+  throw Error("{} has {} blocks of rows that are out, where its header's {} are due",
+              parts.source(), blocks, header.blocks);
+}
+
+/// Returns zeros where no row has attributes.
+std::vector<CatalogueAttributes> take_attributes(Parts& parts, const CollectionManifest& manifest) {
+  std::vector<CatalogueAttributes> all(manifest.segments.size());
+  if (manifest.schema.empty()) return all;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const SegmentEntry& segment = manifest.segments[i];
+    all[i] = parts.take<CatalogueAttributes>("its segments' attributes");
+    require_attributes_bytes(segment, all[i].bytes, parts.source());
+    const bool updated = all[i].updates_bytes != 0;
+    if (updated == (segment.update_count != 0) && (segment.attributed || all[i].checksum == 0)) {
+      continue;
+    }
+    throw Error("{}: segment {} of the manifest has {} updated rows, and they have {} bytes",
+                parts.source(), segment.number, segment.update_count, all[i].updates_bytes);
+  }
+  return all;
+}
+
+UpdatedTuples take_updates(Parts& parts, std::uint64_t bytes, const SegmentEntry& segment,
+                           const Schema& schema) {
+  if (bytes == 0) return {};
+  const std::string name = fmt::format("{}: updates of segment {}", parts.source(), segment.number);
+  return decode_updates(FileBytes(parts.take(bytes, "updated attributes"), name), segment, schema);
+}
+
 }  // namespace
 
 void require_catalogue_header(std::span<const std::byte> begin, std::string_view source) {
@@ -147,7 +219,8 @@ std::vector<std::byte> encode_catalogue(const Catalogue& catalogue) {
   append(body, manifest.data(), manifest.size());
   body.resize(round_up(body.size(), kAlignment));
   std::vector<std::byte> blocks;
-  CatalogueHeader header{.segments = static_cast<std::uint32_t>(entries.size()),
+  CatalogueHeader header{.format_version = version_of(catalogue.manifest),
+                         .segments = static_cast<std::uint32_t>(entries.size()),
                          .manifest_bytes = manifest.size()};
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const CatalogueSegment& segment = catalogue.segments[i];
@@ -157,7 +230,9 @@ std::vector<std::byte> encode_catalogue(const Catalogue& catalogue) {
     header.blocks += entry.out_blocks;
     append(body, &entry, sizeof(entry));
   }
+  const std::vector<std::byte> updates = append_attributes(body, catalogue);
   append(body, blocks.data(), blocks.size());
+  append(body, updates.data(), updates.size());
   header.body_checksum = XXH3_64bits(body.data(), body.size());
   header.header_checksum = checksum_of(header);
   std::vector<std::byte> bytes;
@@ -171,22 +246,21 @@ Catalogue decode_catalogue(std::span<const std::byte> bytes, std::string_view so
   const CatalogueHeader header = take_header(parts);
   Catalogue catalogue;
   catalogue.manifest = take_manifest(parts, header);
-  std::vector<CatalogueEntry> entries;
-  std::uint64_t blocks = 0;
-  for (std::uint32_t i = 0; i < header.segments; ++i) {
-    entries.push_back(parts.take<CatalogueEntry>("its segments"));
-    blocks += entries.back().out_blocks;
-  }
-  if (blocks != header.blocks || parts.rest().size() != header.blocks * sizeof(CatalogueBlock)) {
-    throw Error("{} has {} bytes of rows that are out, where {} blocks and its header's {} are due",
-                source, parts.rest().size(), blocks, header.blocks);
+  const auto& segments = catalogue.manifest.segments;
+  const std::vector<CatalogueEntry> entries = take_entries(parts, header);
+  const std::vector<CatalogueAttributes> attributes = take_attributes(parts, catalogue.manifest);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    catalogue.segments.push_back({.index_checksum = entries[i].index_checksum,
+                                  .ids_checksum = entries[i].ids_checksum,
+                                  .out = take_out(parts, entries[i].out_blocks, segments[i]),
+                                  .attributes = {attributes[i].bytes, attributes[i].checksum}});
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    catalogue.segments.push_back(
-        {entries[i].index_checksum, entries[i].ids_checksum,
-         take_out(parts, entries[i].out_blocks, catalogue.manifest.segments[i])});
+    catalogue.segments[i].updates =
+        take_updates(parts, attributes[i].updates_bytes, segments[i], catalogue.manifest.schema);
   }
-  return catalogue;
+  if (parts.rest().empty()) return catalogue;
+  throw Error("{} has {} bytes after its last part", source, parts.rest().size());
 }
 
 }  // namespace farvec::layout

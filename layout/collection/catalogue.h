@@ -1,6 +1,6 @@
 // A Catalogue is what memory nodes hold of a collection beside its segments, for readers that do
-// not see its folder: the manifest, what identifies each segment's bytes, and the rows that are
-// out.
+// not see its folder: the manifest, what identifies each segment's bytes, the rows that are out,
+// and the attributes that were updated.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,20 @@
 #include <vector>
 
 #include "base/row_set.h"
+#include "layout/attributes/updated_tuples.h"
 #include "layout/collection/collection_manifest.h"
+#include "layout/collection/segment_attributes.h"
 
 namespace farvec::layout {
 
 /// Begins a catalogue, little-endian; see docs/format.md. After it come the manifest, the segments'
-/// CatalogueEntry, and for each segment the blocks that have rows which are out.
+/// CatalogueEntry, and for each segment the blocks that have rows which are out. Where the rows
+/// have attributes, the version is kWithAttributes. Then the segments' CatalogueAttributes come
+/// after their CatalogueEntry, and their files of updates at the end.
 struct CatalogueHeader {
   static constexpr std::uint64_t kMagic = 0x5441434356524146;  // "FARVCCAT"
+  static constexpr std::uint32_t kWithAttributes = 2;
+  static_assert(kWithAttributes > kCollectionVersion, "older farvecs refuse it");
 
   std::uint64_t magic = kMagic;
   std::uint32_t format_version = kCollectionVersion;
@@ -40,6 +46,14 @@ struct CatalogueEntry {
 };
 static_assert(sizeof(CatalogueEntry) == 24);
 
+/// Belongs to the manifest's segment of the same index; zeros where it is not attributed.
+struct CatalogueAttributes {
+  std::uint64_t bytes = 0;          ///< bytes of the file of attributes
+  std::uint64_t checksum = 0;       ///< XXH3-64 of that file
+  std::uint64_t updates_bytes = 0;  ///< bytes of its file of updates; 0: none was updated
+};
+static_assert(sizeof(CatalogueAttributes) == 24);
+
 /// Says which rows of a segment are out; only blocks with such rows are stored.
 struct CatalogueBlock {
   std::uint64_t number = 0;  ///< it has the rows from number * RowSet::kBlockRows on
@@ -51,6 +65,8 @@ struct CatalogueSegment {
   std::uint64_t index_checksum = 0;  ///< layout::manifest_checksum() of its index
   std::uint64_t ids_checksum = 0;    ///< layout::segment_ids_checksum()
   RowSet out;                        ///< at the manifest's out_version
+  FileSum attributes = {};           ///< the file of attributes; empty where there is none
+  UpdatedTuples updates = {};        ///< at the manifest's update_version
 };
 
 struct Catalogue {
@@ -62,8 +78,8 @@ struct Catalogue {
 /// version.
 void require_catalogue_header(std::span<const std::byte> begin, std::string_view source);
 
-/// The catalogue has a segment for each of the manifest's, with as many rows that are out as the
-/// manifest says.
+/// The catalogue has a segment for each of the manifest's, with as many rows that are out, and that
+/// were updated, as the manifest says.
 std::vector<std::byte> encode_catalogue(const Catalogue& catalogue);
 
 /// Throws Error, naming `source` and what is wrong, when the bytes are truncated, damaged, of

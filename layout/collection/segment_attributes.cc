@@ -1,5 +1,8 @@
 #include "layout/collection/segment_attributes.h"
 
+#include <xxhash.h>
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -14,6 +17,7 @@ namespace {
 using Header = SegmentAttributesHeader;
 
 constexpr std::uint64_t kEndBytes = sizeof(std::uint64_t);
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
 /// Returns where each tuple ends, when the first begins at 0.
 std::vector<std::uint64_t> ends_of(const TupleView& tuples) {
@@ -23,21 +27,34 @@ std::vector<std::uint64_t> ends_of(const TupleView& tuples) {
   return ends;
 }
 
-Header checked_header(const InputFile& file, const SegmentEntry& segment) {
+Header checked_header(const FileBytes& file, const SegmentEntry& segment) {
   const auto header =
       read_sealed_header<Header>(file, kSegmentAttributes.magic, "a segment's attributes");
   if (header.segment != segment.number || header.rows != segment.rows) {
     throw Error(
-        "'{}' is of segment {} with {} rows, the manifest has {} with {}: restore the "
+        "{} is of segment {} with {} rows, the manifest has {} with {}: restore the "
         "folder as a whole",
-        file.path(), header.segment, header.rows, segment.number, segment.rows);
+        file.name(), header.segment, header.rows, segment.number, segment.rows);
   }
-  const std::uint64_t others = sizeof(header) + header.rows * kEndBytes;
+  const std::uint64_t others = segment_tuples_begin(header.rows);
   if (file.size() < others || file.size() - others != header.bytes) {
-    throw Error("'{}' has {} bytes, not the {} of the attributes of {} rows: restore the file",
-                file.path(), file.size(), others + header.bytes, header.rows);
+    throw Error("{} has {} bytes, not the {} of the attributes of {} rows: restore the file",
+                file.name(), file.size(), others + header.bytes, header.rows);
   }
   return header;
+}
+
+Tuples read_tuples(const FileBytes& file, const Header& header, const Schema& schema) {
+  Tuples tuples;
+  tuples.ends.resize(header.rows);
+  tuples.bytes.resize(header.bytes);
+  file.read_at(sizeof(header), tuples.ends.data(), header.rows * kEndBytes);
+  file.read_at(segment_tuples_begin(header.rows), tuples.bytes.data(), tuples.bytes.size());
+  if (tuples_checksum_of(tuples.ends, tuples.bytes) != header.checksum) {
+    throw Error("{} is damaged: its checksum does not match; restore the file", file.name());
+  }
+  check_tuples(tuples.view(), schema, file.name());
+  return tuples;
 }
 
 }  // namespace
@@ -61,20 +78,10 @@ void write_segment_attributes(const std::filesystem::path& path, const SegmentEn
 
 SegmentAttributesFile::SegmentAttributesFile(const std::filesystem::path& path,
                                              const SegmentEntry& segment)
-    : file_(path.string()), header_(checked_header(file_, segment)) {}
+    : file_(path.string()), header_(checked_header(FileBytes(file_), segment)) {}
 
 Tuples SegmentAttributesFile::read(const Schema& schema) const {
-  Tuples tuples;
-  tuples.ends.resize(header_.rows);
-  tuples.bytes.resize(header_.bytes);
-  const std::uint64_t ends_bytes = header_.rows * kEndBytes;
-  file_.read_at(sizeof(header_), tuples.ends.data(), ends_bytes);
-  file_.read_at(sizeof(header_) + ends_bytes, tuples.bytes.data(), tuples.bytes.size());
-  if (tuples_checksum_of(tuples.ends, tuples.bytes) != header_.checksum) {
-    throw Error("'{}' is damaged: its checksum does not match; restore the file", file_.path());
-  }
-  check_tuples(tuples.view(), schema, fmt::format("'{}'", file_.path()));
-  return tuples;
+  return read_tuples(FileBytes(file_), header_, schema);
 }
 
 std::vector<std::byte> SegmentAttributesFile::read_row(NodeId row, const Schema& schema) const {
@@ -88,9 +95,52 @@ std::vector<std::byte> SegmentAttributesFile::read_row(NodeId row, const Schema&
                 file_.path(), row);
   }
   std::vector<std::byte> tuple(ends[1] - ends[0]);
-  file_.read_at(sizeof(header_) + header_.rows * kEndBytes + ends[0], tuple.data(), tuple.size());
+  file_.read_at(segment_tuples_begin(header_.rows) + ends[0], tuple.data(), tuple.size());
   check_tuple(tuple, schema, fmt::format("'{}': row {}", file_.path(), row));
   return tuple;
+}
+
+Tuples decode_segment_attributes(std::span<const std::byte> bytes, const SegmentEntry& segment,
+                                 const Schema& schema, std::string_view source) {
+  const FileBytes file(bytes, source);
+  return read_tuples(file, checked_header(file, segment), schema);
+}
+
+void require_segment_attributes_header(std::span<const std::byte> begin, std::uint64_t segment,
+                                       std::string_view path) {
+  const auto header =
+      read_sealed_header<Header>(FileBytes(begin, fmt::format("'{}'", path)),
+                                 kSegmentAttributes.magic, "a segment's attributes");
+  if (header.segment == segment) return;
+  throw Error("'{}' does not hold the attributes of segment {}", path, segment);
+}
+
+std::uint64_t segment_tuples_begin(std::uint64_t rows) {
+  return sizeof(Header) + rows * kEndBytes;
+}
+
+FileSum sum_of_file(const std::filesystem::path& path) {
+  const InputFile file(path.string());
+  std::vector<std::byte> piece(std::min<std::uint64_t>(file.size(), kPieceBytes));
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       XXH3_freeState);
+  XXH3_64bits_reset(state.get());
+  for (std::uint64_t at = 0; at < file.size(); at += piece.size()) {
+    const std::size_t bytes = std::min<std::uint64_t>(piece.size(), file.size() - at);
+    file.read_at(at, piece.data(), bytes);
+    XXH3_64bits_update(state.get(), piece.data(), bytes);
+  }
+  return {file.size(), XXH3_64bits_digest(state.get())};
+}
+
+void require_attributes_bytes(const SegmentEntry& segment, std::uint64_t bytes,
+                              std::string_view source) {
+  if (!segment.attributed && bytes == 0) return;
+  const std::uint64_t least = segment_tuples_begin(segment.rows);
+  const std::uint64_t most = least + segment.rows * kMostTupleBytes;
+  if (segment.attributed && bytes >= least && bytes <= most) return;
+  throw Error("{}: the attributes of segment {} cannot have {} bytes: it has {} rows {} attributes",
+              source, segment.number, bytes, segment.rows, segment.attributed ? "with" : "without");
 }
 
 }  // namespace farvec::layout

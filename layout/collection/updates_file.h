@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "layout/attributes/updated_tuples.h"
 #include "layout/collection/collection_manifest.h"
+#include "layout/collection/tuple_file.h"
 #include "layout/index/companion_file.h"
 
 namespace farvec::layout {
@@ -40,5 +42,11 @@ void write_updates(const std::filesystem::path& path, const SegmentEntry& segmen
 /// the segment's last, a row twice, or a tuple that does not fit the schema.
 UpdatedTuples read_updates(const std::filesystem::path& path, const SegmentEntry& segment,
                            const Schema& schema);
+
+/// The bytes of the file, for a catalogue that has them too. Their functions are otherwise those
+/// above.
+std::vector<std::byte> encode_updates(const SegmentEntry& segment, const UpdatedTuples& updates);
+UpdatedTuples decode_updates(const FileBytes& bytes, const SegmentEntry& segment,
+                             const Schema& schema);
 
 }  // namespace farvec::layout

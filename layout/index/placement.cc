@@ -177,8 +177,7 @@ Placement make_placement(const CutPoints& cuts,
   return placement;
 }
 
-Placement full_copies(const std::array<std::uint64_t, kRegionCount>& region_bytes,
-                      std::uint32_t nodes) {
+Placement full_copies(std::span<const std::uint64_t> region_bytes, std::uint32_t nodes) {
   FARVEC_CHECK(nodes > 0 && nodes <= PlacedExtent::kMaxCopies);
   PlacedExtent whole;
   whole.copy_count = nodes;
@@ -186,7 +185,8 @@ Placement full_copies(const std::array<std::uint64_t, kRegionCount>& region_byte
   Placement placement;
   placement.nodes = placement.replicas = nodes;
   for (const std::uint64_t bytes : region_bytes) {
-    placement.regions.emplace_back(std::vector{whole}, bytes, nodes, "the placement");
+    placement.regions.emplace_back(std::vector{whole}, std::max(bytes, kRegionHeaderBytes), nodes,
+                                   "the placement");
   }
   return placement;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -90,9 +91,9 @@ Placement make_placement(const CutPoints& cuts,
                          const PlacementOptions& options);
 
 /// Each of `nodes`, of which there are at most PlacedExtent::kMaxCopies, has or may have a copy of
-/// everything; the first is the one to read while it lives.
-Placement full_copies(const std::array<std::uint64_t, kRegionCount>& region_bytes,
-                      std::uint32_t nodes);
+/// everything; the first is the one to read while it lives. There may be regions after those of the
+/// index. A region that is shorter than a header counts as long as one.
+Placement full_copies(std::span<const std::uint64_t> region_bytes, std::uint32_t nodes);
 
 /// Throws Error when an extent of the records does not begin at one of `cuts`.
 void check_records(const Placement& placement, const CutPoints& cuts);

@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace farvec::search {
-RowAttributes::RowAttributes(const std::filesystem::path& path, const layout::SegmentEntry& segment,
-                             const layout::Schema& schema)
+RowAttributes::RowAttributes(std::uint64_t rows, const layout::Schema& schema)
     : schema_(schema),
-      matches_(std::make_unique<attributes::MatchCache>(
-          std::max<std::size_t>(kMatchBytes, segment.rows))) {
-  if (!segment.attributed) return;
-  file_ = std::make_unique<const layout::SegmentAttributesFile>(path, segment);
-  columns_ = std::make_unique<const attributes::Columns>(schema_, file_->read(schema_).view());
+      matches_(std::make_unique<attributes::MatchCache>(std::max<std::size_t>(kMatchBytes, rows))) {
+}
+
+RowAttributes::RowAttributes(SourcePointer source, const layout::TupleView& all,
+                             const layout::Schema& schema)
+    : RowAttributes(all.count(), schema) {
+  source_ = std::move(source);
+  columns_ = std::make_unique<const attributes::Columns>(schema_, all);
 }
 
 attributes::MatchCache::Rows RowAttributes::matching(const attributes::Condition& condition,
@@ -27,18 +30,19 @@ attributes::MatchCache::Rows RowAttributes::matching(const attributes::Condition
 }
 
 std::size_t RowAttributes::dram_bytes() const {
-  return (columns_ == nullptr ? 0 : columns_->dram_bytes()) + matches_->dram_bytes() +
+  return (source_ == nullptr ? 0 : source_->dram_bytes()) +
+         (columns_ == nullptr ? 0 : columns_->dram_bytes()) + matches_->dram_bytes() +
          updated_->dram_bytes() + wanted_->dram_bytes();
 }
 
 std::vector<std::byte> RowAttributes::read(NodeId row) const {
-  if (file_ != nullptr) return file_->read_row(row, schema_);
+  if (source_ != nullptr) return source_->read_row(row, schema_);
   const std::span<const std::byte> nulls = layout::null_tuple();
   return {nulls.begin(), nulls.end()};
 }
 
 layout::Tuples RowAttributes::read_all() const {
-  return file_ == nullptr ? layout::Tuples() : file_->read(schema_);
+  return source_ == nullptr ? layout::Tuples() : source_->read(schema_);
 }
 
 }  // namespace farvec::search

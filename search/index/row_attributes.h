@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,13 +12,13 @@
 #include "attributes/match_cache.h"
 #include "base/types.h"
 #include "layout/attributes/tuple.h"
-#include "layout/collection/segment_attributes.h"
+#include "layout/attributes/tuple_source.h"
 #include "search/index/updated_matches.h"
 #include "search/index/wanted_rows.h"
 
 namespace farvec::search {
 
-/// Immutable, and threads share it. The tuples stay in their file; what conditions ask for is in
+/// Immutable, and threads share it. The tuples stay at their source; what conditions ask for is in
 /// DRAM.
 class RowAttributes {
  public:
@@ -29,17 +28,19 @@ class RowAttributes {
 
   /// Makes those of rows without attributes.
   RowAttributes() : matches_(std::make_unique<attributes::MatchCache>(kMatchBytes)) {}
-  /// Reads the file, and checks every tuple; does nothing where the segment has none. Throws Error
-  /// naming the file.
-  RowAttributes(const std::filesystem::path& path, const layout::SegmentEntry& segment,
-                const layout::Schema& schema);
+  using SourcePointer = std::unique_ptr<const layout::TupleSource>;
+
+  /// Makes those of rows that are older than the first column of the schema: all are null.
+  RowAttributes(std::uint64_t rows, const layout::Schema& schema);
+  /// Makes columns of `all`, which are the tuples at the source, whole, and are not needed then.
+  RowAttributes(SourcePointer source, const layout::TupleView& all, const layout::Schema& schema);
 
   /// Returns the columns that the rows had when they were written.
   const layout::Schema& schema() const { return schema_; }
-  /// Reads the tuple of one row from the file. Throws Error naming it. Without a file all values
-  /// are null.
+  /// Reads the tuple of one row from its source, and throws what that throws. Without a source all
+  /// values are null.
   std::vector<std::byte> read(NodeId row) const;
-  /// Reads the tuples of all rows; none where there is no file. Throws Error naming it.
+  /// Reads the tuples of all rows; none where there is no source.
   layout::Tuples read_all() const;
 
   /// Returns the rows, of `rows`, for which the condition, whose text is `text`, is true. `ids` are
@@ -54,15 +55,15 @@ class RowAttributes {
                        const std::shared_ptr<const RowSet>& out, const SearchIndex& index) const {
     return wanted_->rows_of(matches, out, index);
   }
-  /// Says whether there is a file of attributes.
-  bool has_file() const { return file_ != nullptr; }
+  /// Says whether the rows had attributes when they were written.
+  bool has_tuples() const { return source_ != nullptr; }
 
   std::size_t dram_bytes() const;
 
  private:
   layout::Schema schema_;
-  std::unique_ptr<const layout::SegmentAttributesFile> file_;  ///< null: all are null
-  std::unique_ptr<const attributes::Columns> columns_;         ///< null where there is no file
+  SourcePointer source_;                                ///< null: all are null
+  std::unique_ptr<const attributes::Columns> columns_;  ///< null where there is no source
   std::unique_ptr<attributes::MatchCache> matches_;
   std::unique_ptr<UpdatedMatches> updated_ = std::make_unique<UpdatedMatches>();
   std::unique_ptr<WantedCache> wanted_ = std::make_unique<WantedCache>();

@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include "base/clock.h"
 #include "graph/listed_graph.h"
 #include "layout/collection/index_attributes.h"
+#include "layout/collection/segment_attributes.h"
 #include "search/core/index_kinds.h"
 #include "search/index/row_attributes.h"
 
@@ -28,8 +30,10 @@ void load_attributes(const layout::IndexDirectory& directory, const layout::Load
   const layout::Manifest& manifest = directory.manifest();
   const std::optional<layout::Schema> schema = layout::read_index_schema(folder, manifest);
   if (!schema) return;
-  index.set_attributes(std::make_shared<const RowAttributes>(
-      folder / layout::kSegmentAttributesFile, layout::attributes_entry(manifest), *schema));
+  auto file = std::make_unique<const layout::SegmentAttributesFile>(
+      folder / layout::kSegmentAttributesFile, layout::attributes_entry(manifest));
+  const layout::Tuples all = file->read(*schema);
+  index.set_attributes(std::make_shared<const RowAttributes>(std::move(file), all.view(), *schema));
   if (!index.must_find_rows()) return;
   index.find_rows(directory.load_region(layout::kRecordsRegion, options).span());
 }

@@ -19,13 +19,29 @@ void check_region(const v1::Region& region, std::uint32_t id, std::uint64_t expe
               region.id(), region.bytes(), id, expected);
 }
 
-/// Returns the bytes of the file after the regions, which only segments and catalogues have.
-std::uint64_t check_regions(const v1::AttachResponse& response, const layout::Manifest& manifest,
-                            bool may_have_file) {
+/// A segment has a file of ids, and one of attributes; a catalogue is a file.
+constexpr std::size_t kMostFiles = 2;
+
+/// Returns the bytes of the files after the regions of the index.
+std::vector<std::uint64_t> check_files(const v1::AttachResponse& response, std::size_t regions) {
+  std::vector<std::uint64_t> files;
+  for (std::size_t id = regions; id < static_cast<std::size_t>(response.regions_size()); ++id) {
+    const v1::Region& file = response.regions(static_cast<int>(id));
+    if (file.id() != id || file.bytes() == 0) {
+      throw Error("the memory node serves region {} with {} bytes where a file is due", file.id(),
+                  file.bytes());
+    }
+    files.push_back(file.bytes());
+  }
+  return files;
+}
+
+/// Returns the bytes of the files after the regions, which only segments and catalogues have.
+std::vector<std::uint64_t> check_regions(const v1::AttachResponse& response,
+                                         const layout::Manifest& manifest, bool may_have_files) {
   const std::size_t regions = manifest.regions.size();
   const auto served = static_cast<std::size_t>(response.regions_size());
-  const bool file = may_have_file && served == regions + 1;
-  if (!file && served != regions) {
+  if (served < regions || served > regions + (may_have_files ? kMostFiles : 0)) {
     throw Error("the memory node serves {} regions and its manifest has {}", served, regions);
   }
   if (response.node() >= manifest.memory_nodes()) {
@@ -36,11 +52,7 @@ std::uint64_t check_regions(const v1::AttachResponse& response, const layout::Ma
     check_region(response.regions(static_cast<int>(id)), id,
                  manifest.node_bytes(response.node(), id));
   }
-  if (!file) return 0;
-  const v1::Region& last = response.regions(static_cast<int>(regions));
-  if (last.id() == regions && last.bytes() > 0) return last.bytes();
-  throw Error("the memory node serves region {} with {} bytes where a file is due", last.id(),
-              last.bytes());
+  return check_files(response, regions);
 }
 
 /// Returns the manifest of the answer; a catalogue has no index, so it gives an empty one.
@@ -56,7 +68,7 @@ std::shared_ptr<const transport::RegionSet> map_regions(const NodeLease& held,
     const v1::Region& region = held.response.regions(static_cast<int>(id));
     regions->push_back(transport::MappedRegion::map_fd(
         held.regions[id].get(), region.bytes(), transport::Access::read_only, region.offset()));
-    if (id == manifest.regions.size()) break;  // a file
+    if (id >= manifest.regions.size()) continue;  // a file
     layout::decode_region_header(regions->back().bytes(), fmt::format("attached region {}", id));
   }
   return regions;

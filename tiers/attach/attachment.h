@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "layout/index/manifest.h"
 #include "tiers/attach/attach_options.h"
@@ -37,9 +38,9 @@ class Attachment {
 
   /// The manifest has no regions where a collection's catalogue is attached.
   const layout::Manifest& manifest() const { return manifest_; }
-  /// Returns the bytes of the file that the node holds beside a segment's index, or as a catalogue;
-  /// 0: none. The file is the region after the manifest's.
-  std::uint64_t file_bytes() const { return file_bytes_; }
+  /// Returns the bytes of each file that the node holds beside a segment's index, or as a
+  /// catalogue. These files are the regions after the manifest's.
+  const std::vector<std::uint64_t>& file_bytes() const { return file_bytes_; }
   /// Returns the node's number in the manifest's placement; 0 without one.
   std::uint32_t node() const { return node_; }
   /// Returns a number that differs between two publications of the node.
@@ -58,7 +59,7 @@ class Attachment {
   layout::Manifest manifest_;
   std::uint32_t node_ = 0;
   std::uint64_t generation_ = 0;
-  std::uint64_t file_bytes_ = 0;
+  std::vector<std::uint64_t> file_bytes_;
   std::shared_ptr<const transport::RegionSet> regions_;
   EndpointMaker open_endpoint_;
   std::shared_ptr<Liveness> liveness_;

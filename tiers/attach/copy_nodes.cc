@@ -9,7 +9,8 @@
 namespace farvec::tiers {
 namespace {
 
-layout::Manifest placed_copies(const layout::Manifest& index, std::size_t nodes) {
+layout::Manifest placed_copies(const layout::Manifest& index, const CopyNodesOptions& options) {
+  const std::size_t nodes = options.addresses.size();
   if (nodes == 0) throw Error("no memory node was named");
   if (nodes > layout::PlacedExtent::kMaxCopies || index.placement) {
     throw Error(
@@ -17,7 +18,10 @@ layout::Manifest placed_copies(const layout::Manifest& index, std::size_t nodes)
         nodes, layout::PlacedExtent::kMaxCopies);
   }
   layout::Manifest placed = index;
-  placed.placement = layout::full_copies(index.region_bytes(), static_cast<std::uint32_t>(nodes));
+  const auto of_index = index.region_bytes();
+  std::vector<std::uint64_t> regions(of_index.begin(), of_index.end());
+  regions.insert(regions.end(), options.files.begin(), options.files.end());
+  placed.placement = layout::full_copies(regions, static_cast<std::uint32_t>(nodes));
   return placed;
 }
 
@@ -25,11 +29,15 @@ layout::Manifest placed_copies(const layout::Manifest& index, std::size_t nodes)
 
 CopyNodes::CopyNodes(const layout::Manifest& index, CopyNodesOptions options)
     : options_(std::move(options)),
-      manifest_(placed_copies(index, options_.addresses.size())),
+      manifest_(placed_copies(index, options_)),
       manifest_text_(layout::manifest_to_json(index)),
       kept_(options_.addresses, options_.attach, *this) {}
 
 std::uint32_t CopyNodes::admit(const KeptNode& node, const Attachment& attachment) {
+  if (!options_.files.empty() && attachment.file_bytes() != options_.files) {
+    throw Error("the memory node at {} has other files beside the index than it is to have",
+                rpc::to_string(node.address));
+  }
   if (layout::manifest_to_json(attachment.manifest()) == manifest_text_) return node.number;
   throw Error(
       "the memory node at {} serves another index, or the index in another placement, "

@@ -1,6 +1,7 @@
 // CopyNodes are memory nodes that each have a copy of one index, or none, now or later.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "tiers/attach/kept_nodes.h"
@@ -14,6 +15,9 @@ struct CopyNodesOptions {
   std::vector<rpc::Address> addresses;
   AttachOptions attach;  ///< memory_node, wait, await_listener and stop are set by the set
   PlacedOptions placed;
+  /// The lengths of the files beside a segment's index that are read too: they are the regions
+  /// after those of the index, and nodes with other files are not used. Empty: none is read.
+  std::vector<std::uint64_t> files = {};
 };
 
 /// The index is known beforehand. A node has all of it, and serves it without a placement. The set

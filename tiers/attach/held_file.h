@@ -1,10 +1,10 @@
-// fetch_held_file() reads what a memory node holds beside the index of a segment, or as a
+// fetch_held_files() reads what a memory node holds beside the index of a segment, or as a
 // collection's catalogue.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <vector>
 
 #include "base/memory.h"
 #include "layout/index/manifest.h"
@@ -12,22 +12,23 @@
 
 namespace farvec::tiers {
 
-struct HeldFile {
-  layout::Manifest manifest;  ///< that of the segment's index; empty for a catalogue
-  HugeBuffer bytes;           ///< not compared with anything
+struct HeldFiles {
+  layout::Manifest manifest;      ///< that of the segment's index; empty for a catalogue
+  std::vector<HugeBuffer> files;  ///< a segment's ids and attributes; not compared with anything
 };
 
-/// A HeldFileRequest says what to read.
-struct HeldFileRequest {
-  std::optional<std::uint64_t> bytes = {};  ///< the length that it must have; none: whatever it has
+/// A HeldFilesRequest says what to read.
+struct HeldFilesRequest {
+  /// The lengths that the files must have, in the node's order. None: one file, whatever it has.
+  std::vector<std::uint64_t> bytes = {};
   /// Called with the number of bytes that have come; may be empty. An exception from it ends the
   /// reading.
   std::function<void(std::uint64_t bytes)> on_bytes = {};
 };
 
-/// Attaches to options.segment, whose number may be layout::kCatalogueNumber, reads the file and
+/// Attaches to options.segment, whose number may be layout::kCatalogueNumber, reads the files and
 /// gives the lease back. Throws UnreachableError saying why the node cannot be read now, Error when
-/// it holds no file there or one of another length.
-HeldFile fetch_held_file(const AttachOptions& options, const HeldFileRequest& request = {});
+/// it holds other files there, or files of another length.
+HeldFiles fetch_held_files(const AttachOptions& options, const HeldFilesRequest& request = {});
 
 }  // namespace farvec::tiers

@@ -27,6 +27,13 @@ v1::SegmentName name_of(const layout::SegmentKey& key) {
   return name;
 }
 
+void describe(v1::HeldFile& file, const std::filesystem::path& path, std::uint64_t bytes,
+              std::uint64_t checksum) {
+  file.set_path(rpc::told_path(path));
+  file.set_bytes(bytes);
+  file.set_xxh3(checksum);
+}
+
 }  // namespace
 
 SegmentHost::SegmentHost(AttachOptions options) : options_(std::move(options)) {
@@ -77,7 +84,8 @@ SegmentHost::Held SegmentHost::list(std::uint64_t collection) {
   require(status, "asking for the segments of");
   Held held;
   for (const auto& segment : response.segments()) {
-    held[segment.number()] = {segment.manifest_xxh3(), segment.ids_xxh3()};
+    held[segment.number()] = {segment.manifest_xxh3(), segment.ids_xxh3(),
+                              segment.attributes_xxh3()};
   }
   return held;
 }
@@ -113,13 +121,21 @@ void SegmentHost::load(const layout::SegmentKey& key, const SegmentPaths& files)
   v1::LoadSegmentRequest request;
   *request.mutable_name() = name_of(key);
   request.set_index(rpc::told_path(files.index));
-  request.mutable_ids()->set_path(rpc::told_path(files.ids));
-  request.mutable_ids()->set_bytes(files.ids_bytes);
-  request.mutable_ids()->set_xxh3(files.contents.ids);
+  const Contents& contents = files.contents;
+  describe(*request.mutable_ids(), files.ids, files.ids_bytes, contents.ids);
+  if (files.attributes_bytes > 0) {
+    describe(*request.mutable_attributes(), files.attributes, files.attributes_bytes,
+             contents.attributes);
+  }
   v1::LoadSegmentResponse response;
   perform_load(
       [&](auto& stub, auto& context) { return stub.LoadSegment(&context, request, &response); },
-      files.index_bytes + files.ids_bytes, "loading a segment into");
+      files.index_bytes + files.ids_bytes + files.attributes_bytes, "loading a segment into");
+  if (response.attributes_xxh3() == contents.attributes) return;
+  throw UnreachableError(
+      "the memory node at {} runs a farvec that holds no attributes of rows: start it with this "
+      "one",
+      rpc::to_string(options_.memory_node));
 }
 
 void SegmentHost::load_catalogue(std::uint64_t collection, const CatalogueFile& file) {
@@ -127,9 +143,7 @@ void SegmentHost::load_catalogue(std::uint64_t collection, const CatalogueFile& 
   request.set_collection(collection);
   request.set_name(file.name);
   request.set_revision(file.revision);
-  request.mutable_file()->set_path(rpc::told_path(file.path));
-  request.mutable_file()->set_bytes(file.bytes);
-  request.mutable_file()->set_xxh3(file.checksum);
+  describe(*request.mutable_file(), file.path, file.bytes, file.checksum);
   v1::LoadSegmentResponse response;
   perform_load(
       [&](auto& stub, auto& context) { return stub.LoadCatalogue(&context, request, &response); },

@@ -28,6 +28,8 @@ class SegmentHost {
   struct Contents {
     std::uint64_t index = 0;  ///< layout::manifest_checksum()
     std::uint64_t ids = 0;    ///< XXH3-64 of the file
+    /// XXH3-64 of the file of attributes; 0: there is none.
+    std::uint64_t attributes = 0;
 
     bool operator==(const Contents&) const = default;
   };
@@ -40,6 +42,8 @@ class SegmentHost {
     std::uint64_t index_bytes = 0;
     std::filesystem::path ids;
     std::uint64_t ids_bytes = 0;
+    std::filesystem::path attributes = {};
+    std::uint64_t attributes_bytes = 0;  ///< 0: there is none
     Contents contents;
 
     bool operator==(const SegmentPaths&) const = default;
@@ -66,7 +70,8 @@ class SegmentHost {
 
   Held list(std::uint64_t collection);
   std::vector<HeldCatalogue> catalogues();
-  /// The node holds these bytes when this returns. Both loads wait until loads that others have
+  /// The node holds these bytes when this returns; one of an older farvec, which holds no
+  /// attributes, is an error. Both loads wait until loads that others have
   /// asked for are done.
   void load(const layout::SegmentKey& key, const SegmentPaths& files);
   /// Replaces the catalogue before it.

@@ -1,5 +1,6 @@
 // Any bytes are a collection's catalogue, which has the same bytes again; or an Error. The first
 // byte is no part of them: whether the checksums are made right.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,6 +24,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (std::size_t i = 0; i < again.segments.size(); ++i) {
       FARVEC_CHECK(again.segments[i].out.count() == catalogue.manifest.segments[i].out_count);
       FARVEC_CHECK(again.segments[i].out.rows_beyond(catalogue.segments[i].out).empty());
+      FARVEC_CHECK(again.segments[i].attributes == catalogue.segments[i].attributes);
+      const layout::UpdatedTuples& updates = catalogue.segments[i].updates;
+      FARVEC_CHECK(again.segments[i].updates.rows() == updates.rows());
+      for (const NodeId row : updates.rows()) {
+        FARVEC_CHECK(std::ranges::equal(again.segments[i].updates.find(row), updates.find(row)));
+      }
     }
   });
   return 0;

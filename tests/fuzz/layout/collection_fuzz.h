@@ -43,7 +43,8 @@ inline constexpr layout::SegmentEntry kFuzzSegment{.number = 3,
                                                    .out_version = 9,
                                                    .out_count = 3,
                                                    .update_version = 8,
-                                                   .update_count = 2};
+                                                   .update_count = 2,
+                                                   .attributed = true};
 inline constexpr std::array<NodeId, 2> kFuzzUpdated{5, 69};
 
 /// The file that an input stands for.

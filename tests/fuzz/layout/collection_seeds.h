@@ -79,16 +79,37 @@ inline void write_segment_files(const std::filesystem::path& folder) {
   write_segment_file_seeds(folder, "layout_out_file_fuzz", file);
 }
 
-inline void write_updates_seeds(const std::filesystem::path& folder) {
+inline layout::UpdatedTuples fuzz_updates() {
   layout::Tuples tuples;
   for (const NodeId row : kFuzzUpdated) {
     tuples.append(change_schema(),
                   std::vector<layout::Value>{std::int64_t{row}, std::string("n"), {}});
   }
+  return layout::UpdatedTuples().with(kFuzzUpdated, tuples.view());
+}
+
+inline void write_updates_seeds(const std::filesystem::path& folder) {
   const auto file = folder / "updates-file";
-  layout::write_updates(file, kFuzzSegment,
-                        layout::UpdatedTuples().with(kFuzzUpdated, tuples.view()));
+  layout::write_updates(file, kFuzzSegment, fuzz_updates());
   write_segment_file_seeds(folder, "layout_updates_file_fuzz", file);
+}
+
+/// A catalogue of two segments, of which the second has rows that are out, and with attributes some
+/// that were updated.
+inline void write_catalogue_seeds(const std::filesystem::path& folder,
+                                  const layout::CollectionManifest& manifest,
+                                  const std::string& name) {
+  layout::Catalogue catalogue{
+      manifest, {{11, 12, {}}, {13, 14, RowSet().with(std::array<NodeId, 3>{0, 64, 69})}}};
+  if (!manifest.schema.empty()) {
+    catalogue.segments[1].attributes = {.bytes = 2000, .checksum = 15};
+    catalogue.segments[1].updates = fuzz_updates();
+  }
+  for (const std::uint8_t flags : {std::uint8_t{0}, kSealSegmentFile}) {
+    std::vector<std::byte> input{std::byte{flags}};
+    append_bytes(input, layout::encode_catalogue(catalogue));
+    write_seed(seed_path(folder, "layout_catalogue_fuzz", name + std::to_string(flags)), input);
+  }
 }
 
 inline void write_collection_seeds(const std::filesystem::path& folder) {
@@ -107,13 +128,13 @@ inline void write_collection_seeds(const std::filesystem::path& folder) {
     write_seed(seed_path(folder, "layout_collection_manifest_fuzz", std::to_string(text.size())),
                std::as_bytes(std::span(text)));
   }
-  const layout::Catalogue catalogue{
-      manifest, {{11, 12, {}}, {13, 14, RowSet().with(std::array<NodeId, 3>{0, 64, 69})}}};
-  for (const std::uint8_t flags : {std::uint8_t{0}, kSealSegmentFile}) {
-    std::vector<std::byte> input{std::byte{flags}};
-    append_bytes(input, layout::encode_catalogue(catalogue));
-    write_seed(seed_path(folder, "layout_catalogue_fuzz", std::to_string(flags)), input);
+  write_catalogue_seeds(folder, manifest, "attributed-");
+  manifest.schema = {};
+  for (layout::SegmentEntry& segment : manifest.segments) {
+    segment.update_version = segment.update_count = 0;
+    segment.attributed = false;
   }
+  write_catalogue_seeds(folder, manifest, "");
 }
 
 }  // namespace farvec::fuzz

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "layout/collection/segment_attributes.h"
 #include "layout/collection/segment_ids.h"
 #include "tests/unit/memory_node/segment_file_bytes.h"
 #include "tests/unit/memory_node/served_node.h"
@@ -58,6 +59,27 @@ class ServiceSegmentsTest : public ServedNode {
     *request.mutable_ids() = ids;
     grpc::ClientContext context;
     return stub_->LoadSegment(&context, request, &loaded_);
+  }
+  grpc::Status load_with(layout::SegmentKey key, const v1::HeldFile& ids,
+                         const v1::HeldFile& attributes) {
+    auto request = named<v1::LoadSegmentRequest>(key);
+    request.set_index(small_);
+    *request.mutable_ids() = ids;
+    *request.mutable_attributes() = attributes;
+    grpc::ClientContext context;
+    loaded_.Clear();
+    return stub_->LoadSegment(&context, request, &loaded_);
+  }
+  /// The attributes of segment 1, one tuple for each row of the small index.
+  v1::HeldFile write_attributes(const std::string& name, std::int64_t first) const {
+    const layout::Schema schema = layout::parse_schema("price: i64");
+    layout::Tuples tuples;
+    for (std::int64_t row = 0; row < 200; ++row) {
+      tuples.append(schema, std::vector<layout::Value>{first + row});
+    }
+    layout::write_segment_attributes(folder_.path() / name, {.number = 1, .rows = 200},
+                                     tuples.view());
+    return file_of(folder_.path() / name);
   }
   grpc::Status drop(layout::SegmentKey key) {
     v1::DropSegmentResponse response;

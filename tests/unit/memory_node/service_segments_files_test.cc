@@ -57,6 +57,60 @@ TEST_F(ServiceSegmentsTest, HoldsIdsBesideTheIndex) {
   EXPECT_EQ(held().bytes(), small_bytes_ + ids.bytes());
 }
 
+TEST_F(ServiceSegmentsTest, HoldsAttributesBesideTheIds) {
+  start();
+  const v1::HeldFile ids = write_ids("ids", 5);
+  const v1::HeldFile attributes = write_attributes("attributes", 5);
+  const std::uint64_t whole = small_bytes_ + ids.bytes() + attributes.bytes();
+  ASSERT_TRUE(load_with({7, 1}, small_, ids).ok());
+  EXPECT_EQ(loaded_.attributes_xxh3(), 0u);
+  const std::uint64_t without = loaded_.generation();
+  ASSERT_TRUE(load_with({7, 1}, ids, attributes).ok());
+  EXPECT_EQ(loaded_.region_bytes(), whole);
+  EXPECT_EQ(loaded_.attributes_xxh3(), attributes.xxh3());
+  const std::uint64_t generation = loaded_.generation();
+  EXPECT_NE(generation, without) << "what had none before is another segment";
+  EXPECT_THAT(numbers(7), ElementsAre(1));
+  EXPECT_EQ(listed_.segments(0).ids_xxh3(), ids.xxh3());
+  EXPECT_EQ(listed_.segments(0).attributes_xxh3(), attributes.xxh3());
+  ASSERT_TRUE(attach({7, 1}).ok());
+  ASSERT_EQ(attached_.regions_size(), 5);
+  EXPECT_EQ(attached_.regions(3).kind(), "ids");
+  EXPECT_EQ(attached_.regions(4).id(), 4u);
+  EXPECT_EQ(attached_.regions(4).kind(), "attributes");
+  EXPECT_EQ(attached_.regions(4).bytes(), attributes.bytes());
+  detach(attached_);
+  ASSERT_TRUE(load_with({7, 1}, ids, attributes).ok());
+  EXPECT_EQ(loaded_.generation(), generation) << "it is there already";
+  EXPECT_EQ(loaded_.attributes_xxh3(), attributes.xxh3());
+  ASSERT_TRUE(load_with({7, 1}, ids, write_attributes("others", 6)).ok());
+  EXPECT_NE(loaded_.generation(), generation) << "other attributes are another segment";
+  publisher_->collect();
+  EXPECT_EQ(held().bytes(), whole);
+}
+
+TEST_F(ServiceSegmentsTest, RefusesAttributesThatAreNotThoseOfTheSegment) {
+  start();
+  const v1::HeldFile ids = write_ids("ids", 5);
+  const v1::HeldFile attributes = write_attributes("attributes", 5);
+  v1::HeldFile wrong = attributes;
+  wrong.set_xxh3(attributes.xxh3() + 1);
+  EXPECT_THAT(load_with({7, 1}, ids, wrong).error_message(), HasSubstr(attributes.path()));
+  EXPECT_EQ(load_with({7, 1}, ids, ids).error_code(), StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(load_with({7, 1}, attributes, ids).error_code(), StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(load_with({7, 2}, ids, attributes).error_code(), StatusCode::FAILED_PRECONDITION);
+  wrong = attributes;
+  wrong.set_path("attributes");
+  EXPECT_EQ(load_with({7, 1}, ids, wrong).error_code(), StatusCode::INVALID_ARGUMENT);
+  auto alone = named<v1::LoadSegmentRequest>({7, 1});
+  alone.set_index(small_);
+  *alone.mutable_attributes() = attributes;
+  grpc::ClientContext context;
+  EXPECT_EQ(stub_->LoadSegment(&context, alone, &loaded_).error_code(),
+            StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(held().count(), 0u);
+}
+
 TEST_F(ServiceSegmentsTest, HoldsTheNewestCatalogueOfEachCollection) {
   start();
   const auto list = [&] {

@@ -29,7 +29,7 @@ class SegmentsOnTier : public SegmentsOnNodes, public ::testing::WithParamInterf
   SegmentsOnTier() { tier_ = GetParam(); }
 };
 
-/// Vectors lie on the nodes, and attributes stay in the folder.
+/// Readers of the folder have its attributes; others have those of the nodes.
 class AttributesBesideNodes : public SegmentsOnNodes {
  protected:
   static layout::CollectionManifest attributed() {
@@ -65,7 +65,7 @@ class AttributesBesideNodes : public SegmentsOnNodes {
     for (const auto& [id, row] : rows_) {
       if (id % 10 < 3) cheap[id] = row;
     }
-    const auto condition = attributes::parse_condition("price < 3", collection_->shape().schema);
+    const auto condition = attributes::parse_condition("price < 3", attributed().schema);
     for (int i = 0; i < 10; ++i) {
       const std::vector<float> query = random_row(random_);
       const auto expected = exact(cheap, Metric::l2, query);
@@ -95,16 +95,23 @@ TEST_F(AttributesBesideNodes, SearchesOfNodesMeetTheCondition) {
   expect_cheap(collection_->view());
 }
 
-TEST_F(AttributesBesideNodes, AReaderWithoutTheFolderIsRefused) {
+TEST_F(AttributesBesideNodes, AReaderWithoutTheFolderMeetsTheConditionToo) {
   start(0);
   open_on(1);
   insert_priced(0, 200);
   collection_->flush();
   collection_->settle();
   ASSERT_TRUE(comes([&] { return !tiers::SegmentHost(host_options()).catalogues().empty(); }));
+  collection_.reset();
   const auto source = nodes_collection(segments_on(1).nodes, "set");
-  EXPECT_THAT(message_of([&] { CollectionReader reader(*source, segments_on(1)); }),
-              HasSubstr("its rows have attributes, which memory nodes do not hold yet"));
+  const SegmentAccess access = segments_on(1);
+  std::vector<View::Bulk> segments;
+  (void)source->manifest();
+  segments = source->open(access, {}, {});
+  for (const View::Bulk& bulk : segments) bulk.segment->records().load();
+  View view;
+  view.segments = segments;
+  expect_cheap(std::make_shared<const View>(view));
 }
 
 TEST_P(SegmentsOnTier, HaveEveryChangeAndNothingElse) {

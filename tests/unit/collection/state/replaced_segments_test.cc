@@ -27,6 +27,9 @@ class NoBytes final : public SegmentBytes {
   std::unique_ptr<tiers::IndexRecords> records(const layout::LoadOptions&) const override {
     return nullptr;
   }
+  HugeBuffer read_records(const layout::LoadOptions&, tiers::NodeSet*) const override {
+    throw Error("there is no index");
+  }
 
  private:
   layout::Manifest manifest_;

@@ -98,8 +98,10 @@ TEST(Placement, CopiesOfALostNodeLieOnAllOthers) {
 
 TEST(Placement, FullCopiesAreOneExtentOnEveryNode) {
   for (std::uint32_t nodes = 1; nodes <= PlacedExtent::kMaxCopies; ++nodes) {
-    const Placement placement = full_copies({10'000, kRegionHeaderBytes, 5'000}, nodes);
-    ASSERT_EQ(placement.regions.size(), std::size_t{kRegionCount});
+    const Placement placement =
+        full_copies(std::array<std::uint64_t, 4>{10'000, kRegionHeaderBytes, 5'000, 72}, nodes);
+    ASSERT_EQ(placement.regions.size(), std::size_t{kRegionCount} + 1);
+    EXPECT_EQ(placement.regions.back().region_bytes(), kRegionHeaderBytes) << "at least a header";
     EXPECT_EQ(placement.nodes, nodes);
     const RegionPlacement& records = placement.regions[kRecordsRegion];
     ASSERT_EQ(records.extents().size(), 1u);
@@ -107,7 +109,7 @@ TEST(Placement, FullCopiesAreOneExtentOnEveryNode) {
     EXPECT_EQ(records.end_of(0), 10'000u);
     for (std::uint32_t node = 0; node < nodes; ++node) {
       EXPECT_EQ(records.extents()[0].copies[node].node, node);
-      EXPECT_EQ(placement.node_bytes(node), 15'000 + kRegionHeaderBytes);
+      EXPECT_EQ(placement.node_bytes(node), 15'000 + 2 * kRegionHeaderBytes);
     }
   }
 }
