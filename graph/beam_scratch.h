@@ -37,9 +37,9 @@ struct BeamParameters {
   /// A search that has read this many vertices that are out ends: see BeamScratch::cut_short.
   std::uint32_t most_passed = std::numeric_limits<std::uint32_t>::max();
 
-  /// Returns how many records a hop fetches once it is known which vertices the list will end with
-  /// at worst: where most are out, so many that half of `width` of them may be expected to be
-  /// results. All of these would be read in any case, one hop after the other.
+  /// Returns how many records a hop fetches once a search knows `list` vertices that are not out.
+  /// Where most are out, half of `width` of these records may be expected to be wanted. All of them
+  /// would be read in any case, one hop after the other.
   std::uint32_t passing_width() const;
 
   bool passes() const { return rows_end != kInvalidNode || (out != nullptr && !out->empty()); }
