@@ -5,9 +5,10 @@ at in five sizes, each half as large in area, at points of a grid where the patc
 photographs give about as many rows. Rows are distinct and shuffled. The same files, options and
 versions of OpenCV and numpy give the same bytes, as far as the descriptor is rounded alike.
 
-Writes base.*, query.* and made.json (what was made of what) into a folder, each under its name when
-it is complete. Interrupted, the same command goes on: what finished photographs gave is kept in
-FOLDER/parts-... until the end. Takes memory of twice the base.
+Writes base.*, query.*, held.*, their attributes (tagging.py) and made.json (what was made of what) into
+a folder, each under its name when it is complete. held.* are further rows of the photographs of the
+base, which the base does not have. Interrupted, the same command goes on: what finished photographs
+gave is kept in FOLDER/parts-... until the end. Takes memory of twice the base.
 """
 import argparse
 import dataclasses
@@ -22,7 +23,9 @@ import zlib
 
 import numpy as np
 
+import tagging
 import xbin
+from photograph_attributes import PLACE
 
 try:
     import cv2
@@ -64,6 +67,7 @@ class Photograph:
         if self.grey is None:
             raise ValueError(f"{path} is not a picture that OpenCV reads")
         self.pixels = self.grey.size
+        self.sides = self.grey.shape[::-1]  # width and height
         small = cv2.resize(self.grey, (32, 20), interpolation=cv2.INTER_AREA).astype(np.float64)
         self.thumbnail = (small - small.mean()) / (small.std() * np.sqrt(small.size) + 1e-9)
 
@@ -77,35 +81,47 @@ class Photograph:
 
 
 def points_of(grey, descriptor, options):
-    """(x, y) on a grid, where the patch has contrast."""
+    """(x, y) on a grid, where the patch has contrast, and how much."""
     margin, box = descriptor.margin, descriptor.box
     if min(grey.shape) <= 2 * margin:
-        return np.empty((0, 2), np.int32)
+        return np.empty((0, 2), np.int32), np.empty(0, np.float32)
     values = grey.astype(np.float32)
     mean = cv2.blur(values, (box, box))
     variance = cv2.blur(values * values, (box, box)) - mean * mean
     grid = variance[margin:-margin:options.step, margin:-margin:options.step]
     y, x = np.nonzero(grid >= options.contrast**2)
-    return np.stack((x, y), 1).astype(np.int32) * options.step + margin
+    return np.stack((x, y), 1).astype(np.int32) * options.step + margin, np.sqrt(grid[y, x])
 
 
 def points_by_scale(photograph, descriptor, options):
     return [points_of(photograph.scaled(scale), descriptor, options) for scale in SCALES]
 
 
+def places_of(size, points, contrasts):
+    """Places in the photograph's own pixels; its number is not known here."""
+    places = np.zeros(len(points), PLACE)
+    places["size"] = size
+    places["x"], places["y"] = np.rint(points.T / SCALES[size])
+    places["contrast"] = contrasts
+    return places
+
+
 def describe(photograph, quota, descriptor, options):
-    """Rows of `quota` of its points, chosen by the seed."""
+    """Rows of `quota` of its points, chosen by the seed, and their places."""
     grids = points_by_scale(photograph, descriptor, options)
     random = np.random.default_rng([options.seed, int(photograph.digest[:15], 16)])
-    chosen = np.sort(random.permutation(sum(map(len, grids)))[:quota])
+    chosen = np.sort(random.permutation(sum(len(points) for points, _ in grids))[:quota])
     first, parts = 0, [np.empty((0, descriptor.dimension), descriptor.element_type)]
-    for scale, grid in zip(SCALES, grids):
-        mine = grid[chosen[(chosen >= first) & (chosen < first + len(grid))] - first]
-        first += len(grid)
-        grey = photograph.scaled(scale)
+    places = [np.empty(0, PLACE)]
+    for size, (points, contrasts) in enumerate(grids):
+        these = chosen[(chosen >= first) & (chosen < first + len(points))] - first
+        first += len(points)
+        mine = points[these]
+        places.append(places_of(size, mine, contrasts[these]))
+        grey = photograph.scaled(SCALES[size])
         for start in range(0, len(mine), BLOCK):
             parts.append(descriptor.describe(grey, mine[start:start + BLOCK]))
-    return np.concatenate(parts)
+    return np.concatenate(parts), np.concatenate(places)
 
 
 def load_photographs(paths):
@@ -153,7 +169,7 @@ class Maker:
         self.facts = {"descriptor": descriptor.name, "rows": options.rows,
                       "queries": options.queries, "seed": options.seed, "step": options.step,
                       "contrast": options.contrast, "opencv": cv2.__version__,
-                      "numpy": np.__version__}
+                      "numpy": np.__version__, "tags": tagging.TAGS}
 
     def plan(self, photographs):
         """[(photograph, quota)] of the base and of the queries."""
@@ -165,8 +181,8 @@ class Maker:
             group = [photographs[index] for index in sorted(which)]
             available = []
             for one in group:
-                available.append(sum(map(len, points_by_scale(one, self.descriptor,
-                                                              self.options))))
+                available.append(sum(len(points) for points, _ in points_by_scale(
+                    one, self.descriptor, self.options)))
                 one.forget()
             print(f"{name}: {sum(available):,} patches with contrast in {len(group)} photographs, "
                   f"{wanted:,} rows wanted", file=sys.stderr)
@@ -178,15 +194,16 @@ class Maker:
         return plans
 
     def parts(self, plan, folder):
-        """One file a photograph; those that are there are kept."""
+        """Two files a photograph, vectors and places; those that are there are kept."""
         start, made, files = time.monotonic(), 0, []
         for number, (photograph, quota) in enumerate(plan, 1):
             path = folder / f"{photograph.digest[:16]}-{quota}{self.descriptor.suffix}"
-            files.append(path)
+            files.append((path, path.with_suffix(".places.npy"), photograph.digest))
             if path.exists():
                 continue
-            rows = describe(photograph, quota, self.descriptor, self.options)
+            rows, places = describe(photograph, quota, self.descriptor, self.options)
             photograph.forget()
+            xbin.write_array(files[-1][1], places)
             xbin.write_rows(path, rows.shape, [rows])
             made += len(rows)
             print(f"photograph {number} of {len(plan)}: {len(rows):,} descriptors of "
@@ -194,12 +211,20 @@ class Maker:
                   file=sys.stderr, flush=True)
         return files
 
+    def places(self, files):
+        """Of all photographs together, each with the number of its photograph."""
+        parts = []
+        for _, path, digest in files:
+            parts.append(np.load(path))
+            parts[-1]["photograph"] = self.facts["photographs"].index(digest)
+        return np.concatenate(parts)
+
     def assemble(self, name, files, wanted, excluded):
-        """Distinct rows, shuffled; answers their hashes."""
+        """Distinct rows, shuffled: writes them, and what is left of the base as queries."""
         dimension = self.descriptor.dimension
         rows = np.concatenate([
             np.fromfile(path, self.descriptor.element_type, offset=8).reshape(-1, dimension)
-            for path in files])
+            for path, _, _ in files])
         marks = hashes(rows)
         first = np.unique(marks, return_index=True)[1]
         self.facts[f"{name}_described"] = len(rows)
@@ -210,12 +235,20 @@ class Maker:
             raise ValueError(f"{name}: {len(first):,} distinct descriptors, {wanted:,} wanted: "
                              "give more photographs or a smaller --step")
         random = np.random.default_rng([self.options.seed, zlib.crc32(name.encode())])
-        order = random.permutation(first)[:wanted]
-        path = self.out / f"{name}{self.descriptor.suffix}"
-        xbin.write_rows(path, (wanted, dimension),
-                        (rows[order[start:start + BLOCK]] for start in range(0, wanted, BLOCK)))
-        self.facts[f"{name}_sha256"] = xbin.sha256(path)
+        order = random.permutation(first)
+        places = self.places(files)
+        self.write(name, rows, places, order[:wanted])
+        held = order[wanted:wanted + self.options.queries]
+        if name == "base" and len(held) > 0:
+            self.write("held", rows, places, held)
         return marks
+
+    def write(self, name, rows, places, order):
+        path = self.out / f"{name}{self.descriptor.suffix}"
+        xbin.write_rows(path, (len(order), self.descriptor.dimension),
+                        (rows[order[start:start + BLOCK]] for start in range(0, len(order), BLOCK)))
+        xbin.write_array(self.out / f"{name}.places.npy", places[order])
+        self.facts[f"{name}_sha256"] = xbin.sha256(path)
 
     def make(self):
         made = self.out / "made.json"
@@ -241,8 +274,12 @@ class Maker:
         described = time.monotonic()
         marks = self.assemble("base", base_files, self.options.rows, np.empty(0, np.uint64))
         self.assemble("query", query_files, self.options.queries, marks)
-        print(f"{described - start:,.0f} s for descriptors, {time.monotonic() - described:,.0f} s "
-              f"for the set; {self.facts['base_duplicates']:,} of "
+        shuffled = time.monotonic()
+        self.facts.update(tagging.tag(self.out, self.descriptor.suffix, photographs,
+                                      self.options.seed))
+        print(f"{described - start:,.0f} s for descriptors, {shuffled - described:,.0f} s for the "
+              f"set, {time.monotonic() - shuffled:,.0f} s for attributes; "
+              f"{self.facts['base_duplicates']:,} of "
               f"{self.facts['base_described']:,} were duplicates", file=sys.stderr)
         xbin.write_text(made, json.dumps(self.facts, indent=1) + "\n")
         shutil.rmtree(folder)

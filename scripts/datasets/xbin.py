@@ -26,10 +26,35 @@ def write_rows(path, shape, blocks):
     partial.rename(path)
 
 
-def write_text(path, text):
+def write_array(path, array):
+    """Writes an array in numpy's format; the file has its name when it is complete."""
     path = pathlib.Path(path)
     partial = path.with_name(path.name + ".partial")
-    partial.write_text(text)
+    with open(partial, "wb") as file:
+        np.save(file, array, allow_pickle=False)
+    partial.rename(path)
+
+
+def write_neighbours(path, ids, distances):
+    """Writes u32 ids and f32 distances, as gt100.ibin has them."""
+    path = pathlib.Path(path)
+    partial = path.with_name(path.name + ".partial")
+    with open(partial, "wb") as file:
+        np.asarray(ids.shape, "<u4").tofile(file)
+        np.ascontiguousarray(ids, "<u4").tofile(file)
+        np.ascontiguousarray(distances, "<f4").tofile(file)
+    partial.rename(path)
+
+
+def write_text(path, text):
+    write_texts(path, [text])
+
+
+def write_texts(path, texts):
+    path = pathlib.Path(path)
+    partial = path.with_name(path.name + ".partial")
+    with open(partial, "w", encoding="utf-8") as file:
+        file.writelines(texts)
     partial.rename(path)
 
 

@@ -93,6 +93,11 @@ class PhotographsTest(FolderTest):
         return [write_picture(self.out / f"{seed}.pgm", seed) for seed in (1, 2)]
 
 
+# Of two small pictures, made before rows had attributes.
+BASE_SUM = "f8a409d7092c1651f6099565c19a9e6b305d2c466b477487bce786e6014bd953"
+QUERY_SUM = "13935d236c31c63dadb01b795fbb45b97663870339d3c3a3e783b88b54b9bea6"
+
+
 class DenseSift(PhotographsTest):
     script = "sift_dense.py"
 
@@ -115,6 +120,69 @@ class DenseSift(PhotographsTest):
         self.assertEqual((self.out / "base.u8bin").read_bytes(), first)
         self.check_truth("u8bin", np.uint8, "l2",
                          lambda rows, query: ((rows - query)**2).sum(axis=1))
+
+    def test_attributes_belong_to_their_rows(self):
+        """The descriptor is computed again at the place of a row, and the contrast from its pixels."""
+        done = self.make("--rows", 2000, "--queries", 40, *self.pictures())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        facts = json.loads((self.out / "made.json").read_text())
+        check = f"""
+import sys
+sys.path.insert(0, {str(SCRIPTS)!r})
+import cv2, json, numpy as np, pathlib
+import photographs, sift_dense
+folder = pathlib.Path({str(self.out)!r})
+pictures = {{one.digest[:12]: one for one in photographs.load_photographs(folder.glob("*.pgm"))}}
+for name, lines in (("base", "base.jsonl"), ("query", "query.jsonl"), ("held", "held.jsonl")):
+    rows = np.fromfile(folder / f"{{name}}.u8bin", np.uint8, offset=8).reshape(-1, 128)
+    records = [json.loads(line) for line in (folder / lines).read_text().splitlines()]
+    assert len(rows) == len(records) > 0, name
+    for row, record in list(zip(rows, records))[:60]:
+        scale = 0.5 ** (record["size"] / 2)
+        grey = pictures[record["photograph"]].scaled(scale)
+        found = False
+        # A place is rounded to the photograph's pixels, so that its neighbours may be meant.
+        for y in range(int(record["y"] * scale) - 1, int(record["y"] * scale) + 3):
+            for x in range(int(record["x"] * scale) - 1, int(record["x"] * scale) + 3):
+                box = grey[y - 12:y + 12, x - 12:x + 12].astype(np.float64)
+                if box.shape == (24, 24) and abs(box.std() - record["contrast"]) < 0.02:
+                    found |= (sift_dense.describe(grey, [(x, y)])[0] == row).all()
+        assert found, (name, record)
+"""
+        done = run(self.python, "-B", "-c", check)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({record["photograph"] for record in self.records("query")} &
+                         {record["photograph"] for record in self.records("base")}, set())
+        self.assertEqual({record["photograph"] for record in self.records("held")},
+                         {record["photograph"] for record in self.records("base")})
+        held = {row.tobytes() for row in read_rows(self.out / "held.u8bin", np.uint8)}
+        base = {row.tobytes() for row in read_rows(self.out / "base.u8bin", np.uint8)}
+        self.assertEqual((len(held), held & base), (40, set()))
+        self.assertEqual(facts["labels"], sum(len(row["tags"]) for row in self.records("base")))
+
+    def records(self, name):
+        return [json.loads(line) for line in (self.out / f"{name}.jsonl").read_text().splitlines()]
+
+    def test_vectors_are_those_from_before_rows_had_attributes(self):
+        arguments = ["--rows", 3000, "--queries", 50, *self.pictures()]
+        self.assertEqual(self.make(*arguments).returncode, 0)
+        facts = json.loads((self.out / "made.json").read_text())
+        if (facts["opencv"], facts["numpy"]) != ("4.12.0", "2.2.6"):
+            self.skipTest("the sums are those of the versions that get.sh names")
+        self.assertEqual(facts["base_sha256"], BASE_SUM)
+        self.assertEqual(facts["query_sha256"], QUERY_SUM)
+        first = {path.name: path.read_bytes() for path in self.out.glob("[bhq]*.*")}
+        self.assertEqual(len(first), 13)
+        (self.out / "made.json").unlink()
+        self.assertEqual(self.make(*arguments).returncode, 0)
+        self.assertEqual({path.name: path.read_bytes() for path in self.out.glob("[bhq]*.*")}, first)
+
+    def test_rows_without_any_that_are_left(self):
+        """11,208 patches: all of them are in the base, so that none can be held out."""
+        done = self.make("--rows", 11_208, "--queries", 5, *self.pictures())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(list(self.out.glob("held*")))
+        self.assertEqual(len(self.records("query")), 5)
 
     def test_removes_equal_patches(self):
         pictures = [write_picture(self.out / f"{seed}.pgm", seed, tile=60) for seed in (3, 4)]
