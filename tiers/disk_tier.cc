@@ -100,8 +100,7 @@ class DiskSpec final : public TierSpec {
   explicit DiskSpec(std::string path) : path_(std::move(path)) {}
   std::string name() const override { return path_.empty() ? "ssd" : "ssd:" + path_; }
   TierTraits traits() const override {
-    // The number is for a disk that serves 150,000 requests and 2.5 GB a second.
-    return {.disk = true, .bytes_per_request = 16384};
+    return {.disk = true, .bytes_per_request = search::kDiskRequestBytes};
   }
   std::unique_ptr<Tier> open(const TierContext& context) const override {
     if (context.index == nullptr) {

@@ -16,6 +16,7 @@ class SeparateCores final : public CoreSet {
                 const search::SearchShape& shape)
       : tier_(tier), index_(index), options_(search::core_options(shape)) {
     if (!options_.merge_gap_bytes) options_.merge_gap_bytes = tier.merge_gap_bytes();
+    options_.request_bytes = tier.merge_gap_bytes().value_or(0);
     tier.load();  // here, not in the threads of the cores
   }
 

@@ -58,7 +58,7 @@ bool CollectionPart::Leg::scans(const Filter& filter, std::uint64_t matches) con
     case search::FilterPlan::chosen:
       break;
   }
-  return matches <= search::most_scanned(*index, filter.list);
+  return matches <= search::most_scanned(*index, filter.list, part->request_bytes());
 }
 
 void CollectionPart::Leg::filter_segment(const Filter& filter) {

@@ -32,6 +32,10 @@ class CorePart {
   /// Says whether a request may have a condition. Otherwise the core refuses it.
   virtual bool takes_conditions() const { return false; }
 
+  /// Returns how many bytes more its tier could read in the time that one more request takes; 0
+  /// where records are loads. Plans weigh reads by it.
+  virtual std::uint32_t request_bytes() const { return 0; }
+
   /// Is called in a fiber of the scheduler, which it suspends. Any fiber may use a slot, but one
   /// fiber at a time. Fills in the answer, except for its status, which is returned. Both must live
   /// until then. Errors are those of SearchCore::run(). A search that ends as `unavailable` may not

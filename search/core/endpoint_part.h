@@ -25,8 +25,8 @@ template <typename Searcher>
 class EndpointPart : public SearcherPart<Searcher> {
  public:
   EndpointPart(std::unique_ptr<transport::Endpoint> endpoint, const DispatcherOptions& lanes,
-               coroutines::Scheduler& scheduler)
-      : dispatcher_(std::move(endpoint), scheduler, lanes) {}
+               coroutines::Scheduler& scheduler, std::uint32_t request_bytes = 0)
+      : SearcherPart<Searcher>(request_bytes), dispatcher_(std::move(endpoint), scheduler, lanes) {}
 
   bool poll() override {
     if (dispatcher_.closed() && !given_up_) {

@@ -246,6 +246,7 @@ struct SearchCoreOptions {
   /// Without a value, no read brings more than one vector that was asked for by its address.
   std::optional<std::uint32_t> merge_gap_bytes;
   std::shared_ptr<ProbeCounts> probe_counts;  ///< for a cluster index; may be null
+  std::uint32_t request_bytes = 0;            ///< see CorePart::request_bytes()
 };
 
 /// Says what a core has done since it was made.

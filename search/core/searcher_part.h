@@ -17,7 +17,11 @@ namespace farvec::search {
 template <typename Searcher>
 class SearcherPart : public CorePart {
  public:
+  /// For `request_bytes` see CorePart::request_bytes().
+  explicit SearcherPart(std::uint32_t request_bytes = 0) : request_bytes_(request_bytes) {}
+
   std::uint32_t slots() const override { return static_cast<std::uint32_t>(searchers_.size()); }
+  std::uint32_t request_bytes() const override { return request_bytes_; }
 
   Status search(std::uint32_t slot, const SearchRequest& request, SearchAnswer& answer) override {
     answer.found = 0;
@@ -38,6 +42,7 @@ class SearcherPart : public CorePart {
   void add_slot(std::unique_ptr<Searcher> searcher) { searchers_.push_back(std::move(searcher)); }
 
  private:
+  const std::uint32_t request_bytes_;
   std::vector<std::unique_ptr<Searcher>> searchers_;
 };
 

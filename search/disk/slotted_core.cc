@@ -11,6 +11,7 @@
 #include "graph/cache_aware_search.h"
 #include "search/core/core_loop.h"
 #include "search/core/searcher_part.h"
+#include "search/disk/disk_records.h"
 #include "search/searchers/graph_searcher.h"
 #include "search/searchers/row_scan.h"
 #include "ssd_baseline/slotted/search/disk_pages.h"
@@ -232,7 +233,8 @@ class SlottedPart final : public SearcherPart<SlottedSearcher<Pool>> {
  public:
   SlottedPart(std::shared_ptr<SlottedStore> store, Pool& pool,
               std::unique_ptr<disk::DiskEngine> engine, coroutines::Scheduler& scheduler)
-      : store_(std::move(store)),
+      : SearcherPart<SlottedSearcher<Pool>>(kDiskRequestBytes),
+        store_(std::move(store)),
         queue_(std::move(engine), scheduler,
                {.max_waiting = SlottedStore::reads_per_core(store_->options())}),
         disk_(queue_, {layout::kRegionHeaderBytes, geometry().page_bytes}, buffers()),

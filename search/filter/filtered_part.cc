@@ -52,6 +52,7 @@ class FilteredPart final : public CorePart {
 
   std::uint32_t slots() const override { return inner_->slots(); }
   bool takes_conditions() const override { return true; }
+  std::uint32_t request_bytes() const override { return inner_->request_bytes(); }
   bool poll() override { return inner_->poll(); }
   bool busy() const override { return inner_->busy(); }
   CoreStatistics statistics() const override { return inner_->statistics(); }
@@ -102,7 +103,7 @@ class FilteredPart final : public CorePart {
     if (!can_scan(index_)) return false;
     const FilterPlan plan = request.exact ? FilterPlan::scan : request.plan;
     if (plan != FilterPlan::chosen) return plan == FilterPlan::scan;
-    return matches <= most_scanned(index_, request.parameters.graph().list);
+    return matches <= most_scanned(index_, request.parameters.graph().list, request_bytes());
   }
 
   Status scan(std::uint32_t slot, const attributes::RowBitmap& matches, SearchRequest& among,

@@ -26,7 +26,8 @@ class GraphReadPart final : public EndpointPart<GraphSearcher<EndpointNodeSource
   GraphReadPart(const GraphIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
                 const SearchCoreOptions& options, coroutines::Scheduler& scheduler)
       : Base(able(std::move(endpoint), index.locator()),
-             EndpointNodeSource::dispatcher_options(index.locator(), options.slots), scheduler),
+             EndpointNodeSource::dispatcher_options(index.locator(), options.slots), scheduler,
+             options.request_bytes),
         cache_(options.cache_bytes, index.locator().geometry().max_record_bytes()) {
     for (std::uint32_t s = 0; s < options.slots; ++s) {
       this->add_slot(std::make_unique<Searcher>(
@@ -51,7 +52,8 @@ class GraphLoadPart final : public SearcherPart<GraphSearcher<MappedNodeSource, 
 
  public:
   GraphLoadPart(const GraphIndex& index, std::span<const std::byte> region,
-                const SearchCoreOptions& options, coroutines::Scheduler& scheduler) {
+                const SearchCoreOptions& options, coroutines::Scheduler& scheduler)
+      : SearcherPart<Searcher>(options.request_bytes) {
     if (options.device != nullptr) reader_.emplace(options.device);
     FARVEC_CHECK(region.size() >= index.locator().region_bytes());
     for (std::uint32_t s = 0; s < options.slots; ++s) {
