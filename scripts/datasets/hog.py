@@ -12,8 +12,9 @@ The same files, options and versions of OpenCV and numpy give the same bytes on 
 AVX2; on older ones the last bits are rounded otherwise.
 
 Writes base.fbin, query.fbin and made.json (what was made of what) into FOLDER, each under its name
-when it is complete. Interrupted, the same command goes on: the vectors of finished photographs are
-kept in FOLDER/parts-... until the end. Takes memory of twice the base.
+when it is complete; and held.fbin (rows of the photographs of the base, which are not in it) and
+attributes of all of these (tagging.py). Interrupted, the same command goes on: the vectors of finished
+photographs are kept in FOLDER/parts-... until the end. Takes memory of twice the base.
 """
 import sys
 

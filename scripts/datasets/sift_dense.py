@@ -10,7 +10,8 @@ flat patches have none. All photographs give about as many. The same files, opti
 OpenCV and numpy give the same bytes.
 
 Writes base.u8bin, query.u8bin and made.json (what was made of what) into FOLDER, each under its
-name when it is complete. Interrupted, the same command goes on: the descriptors of finished
+name when it is complete; and held.u8bin (rows of the photographs of the base, which are not in it) and
+attributes of all of these (tagging.py). Interrupted, the same command goes on: the descriptors of finished
 photographs are kept in FOLDER/parts-... until the end. Takes 30 to 80 us per row on two cores, and
 memory of twice the base.
 """
