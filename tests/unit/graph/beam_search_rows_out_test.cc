@@ -31,6 +31,15 @@ class RowsOut : public testing::SearchFixture {
     half_ = half_.with(rows);
   }
 
+  /// Each row with this probability.
+  static RowSet some_rows(std::uint64_t seed, double share) {
+    Random random(seed);
+    std::vector<NodeId> rows;
+    for (NodeId row = 0; row < kCount; ++row) {
+      if (random.uniform() < share) rows.push_back(row);
+    }
+    return RowSet().with(rows);
+  }
   std::vector<Neighbor> results() const {
     std::vector<Neighbor> all;
     for (std::uint32_t i = 0; i < scratch_.results.size(); ++i) all.push_back(scratch_.results[i]);
@@ -107,12 +116,7 @@ struct NaiveSearch {
 
 TEST_F(RowsOut, SteerTheSearchAndTakeNoPlaces) {
   for (const double share : {0.1, 0.5, 0.9}) {
-    Random random(11);
-    std::vector<NodeId> rows;
-    for (NodeId row = 0; row < kCount; ++row) {
-      if (random.uniform() < share) rows.push_back(row);
-    }
-    const RowSet out = RowSet().with(rows);
+    const RowSet out = some_rows(11, share);
     for (const std::uint32_t list : {10u, 40u}) {
       parameters_.list = list;
       for (std::size_t query = 0; query < kQueries; ++query) {
@@ -133,12 +137,7 @@ TEST_F(RowsOut, SteerTheSearchAndTakeNoPlaces) {
 TEST_F(RowsOut, MayBeKnownBeforeTheyAreRead) {
   std::map<double, std::uint64_t> saved;
   for (const double share : {0.1, 0.5, 0.9, 0.99}) {
-    Random random(13);
-    std::vector<NodeId> rows;
-    for (NodeId row = 0; row < kCount; ++row) {
-      if (random.uniform() < share) rows.push_back(row);
-    }
-    const RowSet out = RowSet().with(rows);
+    const RowSet out = some_rows(13, share);
     for (const std::uint32_t list : {10u, 40u}) {
       parameters_.list = list;
       for (std::size_t query = 0; query < kQueries; ++query) {
