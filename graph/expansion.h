@@ -92,7 +92,7 @@ class Expansion {
   [[gnu::always_inline]] Status expand(std::span<const NodeId> frontier) {
     auto visit = [this](NodeId id, const NodeRecord& record) {
       const NodeId row = record.row == kInvalidNode ? id : record.row;
-      const bool out = kPasses && (record.vector == nullptr || is_out(row));
+      const bool out = kPasses && (is_known_out(id) || is_out(row));
       float distance = 0;
       if (NeighborScorer<Scorer> || !out) {
         distance = scorer_.exact(id, record);
@@ -130,12 +130,16 @@ class Expansion {
         return scratch_.candidates.take_fresh(id);
       });
     } else if constexpr (kPasses && ListSource<Source> && !NeighborScorer<Scorer>) {
-      return source_.expand_passing(frontier, visit, [this](NodeId id) {
-        return out_vertices_ != nullptr && out_vertices_->contains(id);
-      });
+      return source_.expand_passing(frontier, visit,
+                                    [this](NodeId id) { return is_known_out(id); });
     } else {
       return source_.expand(frontier, visit);
     }
+  }
+
+  /// Its neighbours may have come without its vector then.
+  bool is_known_out(NodeId id) const {
+    return out_vertices_ != nullptr && out_vertices_->contains(id);
   }
 
   bool is_out(NodeId row) const {
