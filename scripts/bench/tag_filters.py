@@ -32,6 +32,7 @@ import farvec
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "datasets"))
 
+import filters  # noqa: E402
 import photograph_attributes  # noqa: E402
 
 K, WANTED = 10, 0.9
@@ -145,11 +146,8 @@ def label_of(share):
 def bounds_of(base, rows, queries):
     """The distance of the K-th of these rows, or of the last, from each query."""
     near = np.empty((len(queries), 0), np.float32)
-    asked = queries.astype(np.float32)
     for some in np.array_split(rows, max(1, len(rows) // COMPARED)):
-        values = base[some].astype(np.float32)
-        apart = ((values * values).sum(1)[None] - 2 * asked @ values.T + (asked * asked).sum(1)[:, None])
-        near = np.concatenate((near, apart), axis=1)
+        near = np.concatenate((near, filters.squares(queries, base[some])), axis=1)
         near = np.partition(near, min(K, near.shape[1]) - 1, axis=1)[:, :K]
     return near.max(axis=1)
 
@@ -161,7 +159,7 @@ def opened(data, given):
         return farvec.Collection(given.collection, **own)
     kind = "cluster" if given.clusters else "graph"
     farvec.Collection.create(given.collection, data.rows.shape[1], memtable_rows=len(data.rows), kind=kind,
-                             type={"uint8": "u8", "float32": "f32"}[data.rows.dtype.name],
+                             type=filters.farvec_type(data.rows),
                              layout=given.clusters or "", degree=given.degree, schema=SCHEMA)
     collection = farvec.Collection(given.collection, **own)
     began = time.perf_counter()
