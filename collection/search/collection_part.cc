@@ -92,35 +92,23 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     Bound* const bound = bound_to(bulk.segment);
     if (bound == nullptr) return {StatusCode::unavailable, "a segment cannot be opened"};
     ++bound->users;
-    Leg& leg = slot.legs[slot.used++];
+    Leg& leg = slot.next_leg();
     leg.segment = bulk.segment.get();
-    leg.fresh = nullptr;
     leg.part = bound->part.get();
     leg.index = bound->index;
     leg.gone = bulk.out;
     leg.updates = bulk.updates;
     leg.out = bulk.out->empty() ? nullptr : bulk.out.get();
     leg.live = bulk.live();
-    leg.wanted.clear();
-    leg.by_cluster = nullptr;
-    leg.out_vertices = nullptr;
-    leg.counts = {};
-    leg.coverage = 1;
   }
   for (const View::Fresh& fresh : view.memtables) {
     if (fresh.live() == 0) continue;
-    Leg& leg = slot.legs[slot.used++];
-    leg.segment = nullptr;
+    Leg& leg = slot.next_leg();
     leg.fresh = &fresh;
     leg.memtable = &slot.memtable;
     leg.gone = fresh.out;
     leg.out = fresh.out.get();
     leg.live = fresh.live();
-    leg.wanted.clear();
-    leg.by_cluster = nullptr;
-    leg.out_vertices = nullptr;
-    leg.counts = {};
-    leg.coverage = 1;
   }
   return {};
 }

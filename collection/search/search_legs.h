@@ -47,6 +47,16 @@ struct CollectionPart::Leg {
   std::uint32_t results = 0;  ///< how many of the search's results it has found
   bool again = false;         ///< whether it runs in the next round
 
+  /// Forgets the part and the condition of the last search, and keeps what it has room for.
+  void reset() {
+    segment = nullptr;
+    fresh = nullptr;
+    wanted.clear();
+    by_cluster = nullptr;
+    out_vertices = nullptr;
+    counts = {};
+    coverage = 1;
+  }
   std::uint32_t list() const { return request.parameters.graph().list; }
   /// A Filter is one search's condition, its text, and what decides how a segment is searched.
   struct Filter {
@@ -107,6 +117,12 @@ struct CollectionPart::Slot {
   std::vector<Found> found;  ///< those of all legs, the nearest k first
   std::size_t kept = 0;
 
+  /// Returns a leg for one more part; bind() has made room.
+  Leg& next_leg() {
+    Leg& leg = legs[used++];
+    leg.reset();
+    return leg;
+  }
   std::span<Leg> legs_used() { return std::span(legs).first(used); }
   std::span<const Leg> legs_used() const { return std::span(legs).first(used); }
 };
