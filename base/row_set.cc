@@ -6,6 +6,25 @@
 #include "base/check.h"
 
 namespace farvec {
+namespace {
+
+/// Counts the bits that are set. std::popcount() would be a call for each word where the compiler
+/// may not assume that the processor has an instruction for it; this becomes vector instructions.
+std::uint64_t count_bits(std::span<const std::uint64_t> words) {
+  std::uint64_t count = 0;
+  for (std::uint64_t word : words) {
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    word += word >> 8;
+    word += word >> 16;
+    word += word >> 32;
+    count += word & 0xff;
+  }
+  return count;
+}
+
+}  // namespace
 
 RowSet RowSet::with(std::span<const NodeId> rows) const {
   RowSet next = *this;
@@ -52,8 +71,7 @@ RowSet RowSet::from_words(std::span<const std::uint64_t> words) {
   constexpr std::size_t kBlockWords = kBlockRows / kWordBits;
   for (std::size_t begin = 0; begin < words.size(); begin += kBlockWords) {
     const auto part = words.subspan(begin, std::min(kBlockWords, words.size() - begin));
-    std::uint64_t count = 0;
-    for (const std::uint64_t word : part) count += static_cast<std::uint64_t>(std::popcount(word));
+    const std::uint64_t count = count_bits(part);
     std::shared_ptr<Block> block;
     if (count > 0) {
       block = std::make_shared<Block>();

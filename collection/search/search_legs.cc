@@ -42,9 +42,8 @@ void CollectionPart::Leg::search_memtable() {
 
 /// Lists the rows of a segment. What is out of it stays out.
 void CollectionPart::Leg::scan(const attributes::RowBitmap& matches) {
-  for (const NodeId row : matches) {
-    if (!gone->contains(row)) wanted.push_back(row);
-  }
+  attributes::list_rows(matches, wanted);
+  if (!gone->empty()) std::erase_if(wanted, [&](NodeId row) { return gone->contains(row); });
   live = wanted.size();
 }
 

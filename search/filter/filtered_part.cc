@@ -109,7 +109,7 @@ class FilteredPart final : public CorePart {
   Status scan(std::uint32_t slot, const attributes::RowBitmap& matches, SearchRequest& among,
               SearchAnswer& answer) {
     std::vector<NodeId>& rows = wanted_[slot];
-    rows.assign(matches.begin(), matches.end());
+    attributes::list_rows(matches, rows);
     among.only = rows;
     return inner_->search(slot, among, answer);
   }

@@ -13,30 +13,13 @@ constexpr std::uint64_t bit(NodeId row) {
   return std::uint64_t{1} << (row % RowSet::kWordBits);
 }
 
-/// The bits of all rows of an index.
-std::vector<std::uint64_t> all_rows(std::size_t rows) {
-  std::vector<std::uint64_t> words((rows + RowSet::kWordBits - 1) / RowSet::kWordBits,
+/// The bits of all rows of an index, except for these.
+std::vector<std::uint64_t> all_but(std::span<const NodeId> rows, std::size_t count) {
+  std::vector<std::uint64_t> words((count + RowSet::kWordBits - 1) / RowSet::kWordBits,
                                    ~std::uint64_t{0});
-  if (rows % RowSet::kWordBits != 0) words.back() = bit(static_cast<NodeId>(rows)) - 1;
+  if (count % RowSet::kWordBits != 0) words.back() = bit(static_cast<NodeId>(count)) - 1;
+  for (const NodeId row : rows) words[row / RowSet::kWordBits] &= ~bit(row);
   return words;
-}
-
-/// What one look at the matches fills in.
-struct Split {
-  const RowSet& out;
-  std::vector<std::uint64_t> others;
-  std::uint64_t count = 0;
-  bool listing = false;           ///< whether `rows` are asked for
-  std::vector<NodeId> rows = {};  ///< ascending
-};
-
-bool take(std::uint32_t row, void* to) {
-  Split& split = *static_cast<Split*>(to);
-  if (split.out.contains(row)) return true;
-  split.others[row / RowSet::kWordBits] &= ~bit(row);
-  ++split.count;
-  if (split.listing) split.rows.push_back(row);
-  return true;
 }
 
 /// Null where a vertex has the number of its row, and where it is not known which has which.
@@ -77,11 +60,13 @@ WantedPointer WantedCache::rows_of(const attributes::MatchCache::Rows& matches,
                                    const SearchIndex& index) {
   if (WantedPointer known = kept(matches, out); known != nullptr) return known;
   const ClusterIndex* const clusters = index.clusters();
-  Split split{.out = *out, .others = all_rows(index.count()), .listing = clusters != nullptr};
-  matches->iterate(take, &split);
-  auto wanted = std::make_shared<const WantedRows>(WantedRows{
-      matches, out, split.count, RowSet::from_words(split.others), vertices_of(split.others, index),
-      clusters == nullptr ? std::nullopt : clusters->matches(split.rows)});
+  std::vector<NodeId> rows;
+  attributes::list_rows(*matches, rows);
+  if (!out->empty()) std::erase_if(rows, [&](NodeId row) { return out->contains(row); });
+  const std::vector<std::uint64_t> others = all_but(rows, index.count());
+  auto wanted = std::make_shared<const WantedRows>(
+      WantedRows{matches, out, rows.size(), RowSet::from_words(others), vertices_of(others, index),
+                 clusters == nullptr ? std::nullopt : clusters->matches(rows)});
   const std::lock_guard lock(mutex_);
   kept_.push_front(wanted);
   if (kept_.size() > kMost) kept_.pop_back();
