@@ -81,6 +81,8 @@ v1::SearchRequest request_template(const search::AskedSearch& parameters, Elemen
   const bool has_bound = parameters.within < std::numeric_limits<float>::infinity();
   if (has_bound) request.set_within(parameters.within);
   request.set_filter(parameters.filter);
+  // The numbers on the wire are the library's.
+  request.set_plan(static_cast<v1::FilterPlan>(parameters.plan));
   request.mutable_select()->Assign(parameters.select.begin(), parameters.select.end());
   return request;
 }

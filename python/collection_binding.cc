@@ -199,7 +199,8 @@ void bind_search(nb::class_<CollectionHandle>& type, const char* name, const cha
                std::optional<std::int64_t> list, std::int64_t width,
                std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool exact,
                std::optional<float> bound, const std::optional<std::string>& filter,
-               const std::optional<std::vector<std::string>>& select, double deadline) {
+               const std::optional<std::vector<std::string>>& select, const std::string& plan,
+               double deadline) {
         return search(handle, asked,
                       {.k = k,
                        .list = list,
@@ -210,12 +211,13 @@ void bind_search(nb::class_<CollectionHandle>& type, const char* name, const cha
                        .within = bound,
                        .deadline = deadline,
                        .filter = filter.value_or(""),
+                       .plan = plan,
                        .select = select.value_or(std::vector<std::string>())});
       },
       nb::arg(argument), "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
       "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "exact"_a = false,
       "within"_a = nb::none(), "filter"_a = nb::none(), "select"_a = nb::none(),
-      "deadline"_a = 10.0, doc);
+      "plan"_a = "chosen", "deadline"_a = 10.0, doc);
 }
 
 void bind_searches(nb::class_<CollectionHandle>& type) {
@@ -227,7 +229,8 @@ void bind_searches(nb::class_<CollectionHandle>& type) {
       "any ('new')\"``. With ``select``, a list of names of columns, the result has "
       "``attributes``: a dict with a list of k values for each column, None where a neighbour "
       "is missing; of several queries a list of such dicts. With ``within`` results are no "
-      "farther than this distance, and ``k`` is the most that there are (None: 1000).");
+      "farther than this distance, and ``k`` is the most that there are (None: 1000). ``plan`` is "
+      "as Index.search() has it.");
   bind_search(
       type, "search_near", "ids", &search_near,
       "Find the nearest live vectors of rows, by their ids: search() with their vectors, "

@@ -60,6 +60,8 @@ Args:
     filter: A condition that all results meet, as :meth:`Collection.search` has it, of an index with
         attributes.
     select: Columns whose values come with the results.
+    plan: How a graph is searched among the rows that meet the filter: ``"walk"``, ``"scan"`` (they
+        are compared one by one), or ``"chosen"``, whichever takes less. For measurements.
     deadline: Seconds that each query may take, and a wait for other calls.
 
 Returns:
@@ -279,7 +281,8 @@ void bind_class(nb::module_& module) {
              std::optional<std::int64_t> list, std::int64_t width,
              std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool partial,
              bool exact, std::optional<float> bound, const std::optional<std::string>& filter,
-             const std::optional<std::vector<std::string>>& select, double deadline) {
+             const std::optional<std::vector<std::string>>& select, const std::string& plan,
+             double deadline) {
             return run_search(*index.get(), queries,
                               {.k = k,
                                .list = list,
@@ -291,12 +294,13 @@ void bind_class(nb::module_& module) {
                                .within = bound,
                                .deadline = deadline,
                                .filter = filter.value_or(""),
+                               .plan = plan,
                                .select = select.value_or(std::vector<std::string>())});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
           "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "partial"_a = false,
           "exact"_a = false, "within"_a = nb::none(), "filter"_a = nb::none(),
-          "select"_a = nb::none(), "deadline"_a = 10.0, kSearchDoc)
+          "select"_a = nb::none(), "plan"_a = "chosen", "deadline"_a = 10.0, kSearchDoc)
       .def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {

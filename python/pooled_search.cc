@@ -49,6 +49,7 @@ Answer pooled_search(CorePool& pool, std::uint32_t threads, const VectorView& qu
                                       .exact = call.call.asked.exact,
                                       .within = call.call.asked.within,
                                       .condition = call.condition,
+                                      .plan = call.call.asked.plan,
                                       .stop = call.call.interrupted,
                                       .user_ids = call.user_ids ? &answer.user_ids : nullptr,
                                       .attributes = columns.empty() ? nullptr : &attributes,

@@ -37,6 +37,7 @@ search::AskedSearch asked_search(const SearchArguments& given, const search::Sea
     asked.within = *given.within;
   }
   asked.filter = given.filter;
+  asked.plan = search::parse_filter_plan(given.plan, "plan");
   asked.select = given.select;
   return asked;
 }

@@ -27,6 +27,7 @@ struct SearchArguments {
   std::optional<float> within = {};  ///< results are no farther, and as many columns as they need
   double deadline = 10;
   std::string filter = {};
+  std::string plan = "chosen";
   std::vector<std::string> select = {};
 };
 

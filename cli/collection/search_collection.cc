@@ -20,6 +20,7 @@
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
 #include "cli/search/filter_option.h"
+#include "cli/search/plan_option.h"
 #include "cli/search/within_option.h"
 #include "collection/read/collection_reader.h"
 #include "collection/search/collection_part.h"
@@ -62,6 +63,7 @@ struct SearchArguments {
   std::uint32_t threads = 1;
   std::uint32_t passes = 1;
   bool exact = false;
+  std::string plan = "chosen";
   float within = std::numeric_limits<float>::infinity();
   bool quiet = false;
 };
@@ -127,6 +129,7 @@ class Measurement {
         .exact = arguments_.exact,
         .within = arguments_.within,
         .condition = condition_.get(),
+        .plan = search::parse_filter_plan(arguments_.plan, "--plan"),
         .stop = [this] {
           progress_.advance(1);
           return false;
@@ -314,6 +317,7 @@ void register_collection_search(Command& collection) {
                      "True neighbours by their ids, for recall (.ibin, .gt100)");
   command.add_option("--filter", a.filter,
                      "Condition that results meet: \"section in ('libs', 'doc') and price < 20\"");
+  add_plan_option(command, a.plan);
   command.add_flag("--exact", a.exact,
                    "Compare every query with all vectors, whatever --list or --probe says");
   add_within_option(command, a.within);

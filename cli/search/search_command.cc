@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/commands.h"
+#include "cli/search/plan_option.h"
 #include "cli/search/search_rules.h"
 #include "cli/search/within_option.h"
 #include "client/remote_node.h"
@@ -41,6 +42,7 @@ struct SearchArguments {
   std::string tier = "dram";
   std::string probe_counts;
   search::AskedSearch parameters;
+  std::string plan = "chosen";
   std::string slots = "auto";
   unsigned threads = 0;
   search::DiskArguments disk;
@@ -125,6 +127,7 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   const auto index = search::load_search_index(directory, {.quiet = arguments.quiet});
   const auto condition = search::asked_condition(index, arguments.parameters.filter, "--filter");
   batch.condition = condition.get();
+  batch.plan = arguments.parameters.plan;
   const dataset::VectorSet queries = search::load_queries(arguments.queries, directory.manifest());
   tiers::IndexRecords records(directory, {.quiet = arguments.quiet});
   const unsigned threads = resolve_threads(arguments.threads);
@@ -214,6 +217,7 @@ void search(const Command& command, const SearchArguments& given) {
   check_options(command, given);
   SearchArguments arguments = given;
   choose_k(command, arguments);
+  arguments.parameters.plan = search::parse_filter_plan(given.plan, "--plan");
   if (!arguments.out.empty()) dataset::check_groundtruth_output(arguments.out);
   dataset::GroundTruth results;
   SearchReport report;
@@ -280,6 +284,7 @@ void register_search_command(Command& tool) {
   command.add_option("--filter", a.parameters.filter,
                      "Condition that results meet, of an index that has attributes (`farvec\n"
                      "attributes`) or, with --connect, of a collection: \"price < 20\"");
+  add_plan_option(command, a.plan);
   command.add_option("--out", a.out, "Result file, .ibin like ground truth");
   command.add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
   command.add_option("--probe-counts", a.probe_counts,

@@ -203,6 +203,10 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
   if (result.wrong.empty() && std::isnan(request.within())) {
     result.wrong = "within: NaN came, a number is allowed";
   }
+  if (result.wrong.empty() && !v1::FilterPlan_IsValid(request.plan())) {
+    result.wrong = fmt::format("plan: {} came, 0 to {} are allowed",
+                               static_cast<int>(request.plan()), v1::FilterPlan_MAX);
+  }
   if (result.wrong.empty()) result.wrong = read_select(request, index, shape.select);
   for (int i = 0; result.wrong.empty() && i < request.queries_size(); ++i) {
     result.wrong = check_query(request, i, index);
@@ -214,6 +218,7 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
   shape.partial = request.has_partial() ? request.partial() : limits.default_partial;
   shape.exact = request.exact();
   if (request.has_within()) shape.within = request.within();
+  shape.plan = static_cast<search::FilterPlan>(request.plan());
   shape.work = shape.exact ? exact_work(index) : query_work(shape.parameters.choice(), index);
   return result;
 }

@@ -20,6 +20,7 @@ Batch::Batch(const BatchShape& shape)
     task.request.within = shape.within;
     task.request.deadline = shape.deadline;
     task.request.condition = shape_.condition.get();
+    task.request.plan = shape.plan;
     task.request.attributes = !shape_.select.empty();
     task.work = shape.work;
     task.answer.ids = ids_.data() + i * shape.parameters.k();

@@ -34,9 +34,10 @@ struct BatchShape {
   float within = search::SearchRequest{}.within;  ///< results are no farther
   bool user_ids = false;  ///< the ids are those of users, not numbers of rows
   attributes::ConditionPointer condition = nullptr;  ///< what results meet; null: nothing
-  std::vector<std::size_t> select = {};              ///< columns whose values come with the results
-  Ticks deadline = 0;                                ///< absolute
-  WorkUnits work = 1;                                ///< work of each query, at least 1
+  search::FilterPlan plan = search::FilterPlan::chosen;
+  std::vector<std::size_t> select = {};  ///< columns whose values come with the results
+  Ticks deadline = 0;                    ///< absolute
+  WorkUnits work = 1;                    ///< work of each query, at least 1
 };
 
 /// Owns its tasks, their query vectors (each 64-byte aligned) and their results. It cannot be

@@ -57,7 +57,7 @@ def squares(a, b):
     return (a * a).sum(1)[:, None] - 2 * a @ b.T + (b * b).sum(1)[None]
 
 
-def made(folder, base, given):
+def made(folder, base, given, **options):
     """The collection, and its columns."""
     part = np.random.default_rng(1).permutation(len(base))
     centres = base[np.random.default_rng(2).choice(len(base), REGIONS, replace=False)]
@@ -67,7 +67,7 @@ def made(folder, base, given):
                              code_bits=given.code_bits, kind="cluster" if given.clusters else "graph",
                              layout=given.clusters or "", schema={"part": "i64", "region": "i64"})
     collection = farvec.Collection(folder, tier=given.tier, durability="none", build_threads=0,
-                                   slots=1, concurrency=1)
+                                   slots=1, concurrency=1, **options)
     ids = np.arange(len(base))
     for some in np.array_split(ids, max(1, len(ids) // 10_000)):
         collection.insert(some, base[some], attributes={"part": part[some], "region": region[some]},

@@ -49,6 +49,13 @@ namespace {
 
 }  // namespace
 
+FilterPlan parse_filter_plan(std::string_view text, std::string_view name) {
+  if (text == "chosen") return FilterPlan::chosen;
+  if (text == "walk") return FilterPlan::walk;
+  if (text == "scan") return FilterPlan::scan;
+  refuse(name, fmt::format("'{}' is no way to search: use chosen, walk or scan", text));
+}
+
 std::uint32_t usual_k(bool is_within, const SearchBounds& limits) {
   const std::uint32_t usual = is_within ? kUsualWithin : kUsualNearest;
   const std::uint64_t k = std::min<std::uint64_t>({usual, limits.vectors, limits.k, limits.list});

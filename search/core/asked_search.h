@@ -27,6 +27,7 @@ struct AskedSearch {
   float within = std::numeric_limits<float>::infinity();
   /// The text of a condition that results meet (attributes/condition.h); empty: there is none.
   std::string filter = {};
+  FilterPlan plan = FilterPlan::chosen;  ///< SearchRequest::plan
   /// Columns of the attributes that come with the results.
   std::vector<std::string> select = {};
 
@@ -61,6 +62,9 @@ inline constexpr SearchNames kOptionNames{"--k", "--list", "--width", "--probe",
 /// for the rows within a distance.
 inline constexpr std::uint32_t kUsualNearest = 10;
 inline constexpr std::uint32_t kUsualWithin = 1000;
+
+/// Parses "chosen", "walk" or "scan". Throws StatusError (invalid_argument) beginning with `name`.
+FilterPlan parse_filter_plan(std::string_view text, std::string_view name);
 
 /// Returns these, or as many as the limits allow.
 std::uint32_t usual_k(bool is_within, const SearchBounds& limits);

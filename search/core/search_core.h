@@ -127,14 +127,6 @@ class ResultAttributes {
   virtual layout::Tuples read() const = 0;
 };
 
-/// Says how a segment is searched among the rows that meet a condition. All ways find the same with
-/// a list that is long enough; tests ask for one.
-enum class FilterPlan : std::uint8_t {
-  chosen,  ///< whichever reads less
-  walk,    ///< the graph is walked
-  scan,    ///< the rows of a graph are compared one by one
-};
-
 /// A SearchRequest is what a search is asked for.
 struct SearchRequest {
   const std::byte* query = nullptr;  ///< dimension elements of the index's stored type

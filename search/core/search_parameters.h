@@ -47,6 +47,14 @@ layout::IndexKind kind_of(const SearchChoice& choice);
 /// Returns the number with which the search's work grows: the list, or the clusters to probe.
 std::uint32_t size_of(const SearchChoice& choice);
 
+/// Says how a graph is searched among the rows that meet a condition. All ways find the same with a
+/// list that is long enough; tests and measurements ask for one.
+enum class FilterPlan : std::uint8_t {
+  chosen,  ///< whichever takes less
+  walk,    ///< the graph is walked
+  scan,    ///< the rows are compared one by one
+};
+
 /// SearchBounds are what an index, its cores, or a daemon in front of them allow.
 struct SearchBounds {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

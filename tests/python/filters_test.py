@@ -73,6 +73,23 @@ def test_an_exact_search_misses_nothing(collection, condition, meets):
 
 
 @pytest.mark.parametrize("condition,meets", CONDITIONS)
+def test_both_plans_find_the_same(collection, condition, meets):
+    collection.compact()
+    queries = vectors(10, seed=9)
+    ways = {plan: collection.search(queries, k=6, list=ROWS, filter=condition, plan=plan)
+            for plan in ("walk", "scan")}
+    assert ways["walk"].ids.tolist() == ways["scan"].ids.tolist()
+    if any(meets(i) for i in range(ROWS)):
+        assert (ways["walk"].counts.walks, ways["walk"].counts.scans) == (10, 0)
+        assert (ways["scan"].counts.walks, ways["scan"].counts.scans) == (0, 10)
+
+
+def test_a_plan_that_is_not_known_is_refused(collection):
+    with pytest.raises(farvec.InvalidArgument, match="plan: 'run' is no way to search"):
+        collection.search(vectors(1), filter="true", plan="run")
+
+
+@pytest.mark.parametrize("condition,meets", CONDITIONS)
 def test_rows_are_counted_listed_and_deleted_by_a_condition(collection, condition, meets):
     wanted = [i for i in range(ROWS) if meets(i)]
     assert collection.count(condition) == len(wanted)

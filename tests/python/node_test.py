@@ -67,6 +67,9 @@ def test_attributes_of_a_collection(serve, tmp_path):
         assert found.counts.matches == 300 * len(wanted)
         for one in found.ids:
             assert set(one[one != np.iinfo(np.uint64).max]) == {2**40 + i for i in wanted}
+        for plan, counts in (("walk", lambda c: c.walks), ("scan", lambda c: c.scans)):
+            asked = node.search(rows[0], k=3, list=400, filter="price < 3", plan=plan).counts
+            assert counts(asked) == asked.walks + asked.scans > 0
         assert node.count("price < 3 and note is not null") == len(wanted)
         assert node.count() == 300
         pages = list(node.scroll("price < 3", start=2**40 + 20, limit=7, select=["price"]))

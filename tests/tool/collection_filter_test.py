@@ -70,6 +70,9 @@ class CollectionFilterTest(ToolTest):
         self.assertEqual(few["hops_per_query"], 0)
         self.assertEqual((few["walks"], few["scans"] > 0), (0, True))
         self.assertEqual(few["recall"], 1)
+        walked = self.searched("price between 40 and 47", lambda a: 40 <= a.get("price", 0) <= 47,
+                               "--plan", "walk")
+        self.assertEqual((walked["walks"] > 0, walked["scans"]), (True, 0))
         exact = self.searched("price >= 0", lambda a: a.get("price", -1) >= 0, "--exact")
         self.assertEqual((exact["exact"], exact["walks"]), (True, 0))
         self.assertEqual(exact["recall"], 1)

@@ -46,6 +46,8 @@ TEST(Admission, OfAGraphNamesTheField) {
   EXPECT_EQ(wrong([](auto& r) { r.set_width(9); }), "width: 9 came, 1 to 8 is allowed");
   EXPECT_EQ(wrong([](auto& r) { r.set_width(65); }), "width: 65 came, 1 to 8 is allowed");
   EXPECT_EQ(wrong([](auto& r) { r.set_probe(0); }), "") << "a graph has none to probe";
+  EXPECT_EQ(wrong([](auto& r) { r.set_plan(static_cast<v1::FilterPlan>(3)); }),
+            "plan: 3 came, 0 to 2 are allowed");
 }
 
 TEST(Admission, OfClustersNamesTheField) {
@@ -71,6 +73,9 @@ TEST(Admission, FillsInWhatARequestDoesNotSay) {
   EXPECT_EQ(graph.parameters.graph().list, 10u);
   EXPECT_EQ(graph.parameters.graph().width, 2u);
   EXPECT_EQ(graph.work, work_of(10));
+  EXPECT_EQ(graph.plan, search::FilterPlan::chosen);
+  const auto walked = [](auto& r) { r.set_plan(v1::FILTER_PLAN_WALK); };
+  EXPECT_EQ(at_the_door(0, walked).shape.plan, search::FilterPlan::walk);
   const BatchShape longer = at_the_door(0, [](auto& r) { r.set_k(25); }).shape;
   EXPECT_EQ(longer.parameters.graph().list, 25u) << "at least k";
   const BatchShape clusters = at_the_door(4, [](auto&) {}).shape;

@@ -61,5 +61,17 @@ TEST(SearchLimits, LeaveWhatIsOfTheIndexsKind) {
   EXPECT_EQ(clusters.probing().clusters, 5u);
 }
 
+TEST(SearchLimits, KnowsThePlans) {
+  EXPECT_EQ(parse_filter_plan("chosen", "--plan"), FilterPlan::chosen);
+  EXPECT_EQ(parse_filter_plan("walk", "--plan"), FilterPlan::walk);
+  EXPECT_EQ(parse_filter_plan("scan", "--plan"), FilterPlan::scan);
+  try {
+    (void)parse_filter_plan("run", "--plan");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "--plan: 'run' is no way to search: use chosen, walk or scan");
+  }
+}
+
 }  // namespace
 }  // namespace farvec::search
