@@ -44,7 +44,6 @@ void BeamScratch::reset(const BeamParameters& parameters, bool improving) {
   if (parameters.passes()) {
     const bool counted = parameters.rows_end == kInvalidNode;
     reserve.reset(counted ? parameters.out->count() : parameters.node_count);
-    if (parameters.out_vertices != nullptr) wanted.reset(list);
   }
   cut_short = false;
   counts = {};

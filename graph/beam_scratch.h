@@ -42,6 +42,8 @@ struct BeamParameters {
   /// would be read in any case, one hop after the other.
   std::uint32_t passing_width() const;
 
+  /// Says whether it is known of every vertex whether it is out.
+  bool knows_out() const { return out_vertices != nullptr && rows_end == kInvalidNode; }
   bool passes() const { return rows_end != kInvalidNode || (out != nullptr && !out->empty()); }
 };
 
@@ -64,9 +66,6 @@ struct BeamScratch {
   EstimateTable estimated;  ///< for a search whose estimates depend on it
   /// For a search that passes vertices that are out; also holds those vertices.
   CandidateReserve reserve;
-  /// The nearest vertices that are not out, where parameters.out_vertices tells. Once there are as
-  /// many as the list has places, nothing farther can matter.
-  CandidateList wanted;
   bool cut_short = false;  ///< parameters.most_passed ended the search: nearer results may exist
   std::vector<NodeId> pending;
   std::vector<float> estimates;
@@ -76,7 +75,7 @@ struct BeamScratch {
   void reset(const BeamParameters& parameters, bool improving);
   std::size_t dram_bytes() const {
     return candidates.dram_bytes() + results.dram_bytes() + visited.dram_bytes() +
-           estimated.dram_bytes() + reserve.dram_bytes() + wanted.dram_bytes() +
+           estimated.dram_bytes() + reserve.dram_bytes() +
            pending.capacity() * (sizeof(NodeId) + sizeof(float));
   }
 };

@@ -10,12 +10,13 @@
 namespace farvec::graph {
 
 /// Runs the loop of beam_search(), over a scratch that has been reset.
-template <bool kPasses, NodeSource Source, typename Scorer>
+template <Passing kPassing, NodeSource Source, typename Scorer>
 Status expand_nearest(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
                       const BeamParameters& parameters, BeamScratch& scratch) {
-  Expansion<Source, Scorer, kPasses> expansion(source, scorer, parameters, scratch);
+  Expansion<Source, Scorer, kPassing> expansion(source, scorer, parameters, scratch);
   NodeId frontier[kMaxWidth];
-  const std::uint32_t passing_width = kPasses ? parameters.passing_width() : 0;
+  constexpr bool kKnown = kPassing == Passing::known;
+  const std::uint32_t passing_width = kKnown ? parameters.passing_width() : 0;
   expansion.seed(entries);
   while (!expansion.ended()) {
     if constexpr (CachedSource<Source>) {
@@ -23,9 +24,9 @@ Status expand_nearest(Source& source, const Scorer& scorer, std::span<const Node
       const auto count = scratch.candidates.peek_fresh({ahead, parameters.prefetch});
       for (std::uint32_t i = 0; i < count; ++i) source.prefetch(scratch.candidates[ahead[i]].id);
     }
-    const bool wide = kPasses && scratch.wanted.full();
+    const bool wide = kKnown && scratch.candidates.full();
     const std::uint32_t width = wide ? passing_width : parameters.width;
-    const std::uint32_t taken = scratch.candidates.take_fresh({frontier, width});
+    const std::uint32_t taken = expansion.take_next({frontier, width});
     if (taken == 0) return {};
     if (Status status = expansion.expand({frontier, taken}); !status.ok()) return status;
   }
@@ -38,7 +39,8 @@ Status expand_nearest(Source& source, const Scorer& scorer, std::span<const Node
 /// al., DiskANN, NeurIPS 2019, algorithm 1). It suspends where the source does. Returns the
 /// source's error, or data_loss for a record that names a vertex that does not exist;
 /// scratch.results then holds what was found until then. A vertex whose row is out steers the
-/// search, and gives its place in the list back when it has been read. The search then ends when
+/// search, and gives its place in the list back when it has been read; where
+/// parameters.out_vertices tells beforehand, it has none. The search then ends when
 /// the `list` nearest vertices that are not out are expanded, or all of these were found, or
 /// parameters.most_passed vertices that are out were read (scratch.cut_short). It reads at most
 /// that many vertices more than a search without them. Where parameters.out_vertices tells which
@@ -53,9 +55,15 @@ beam_search(Source& source, const Scorer& scorer, std::span<const NodeId> entrie
             const BeamParameters& parameters, BeamScratch& scratch) {
   scratch.reset(parameters, NeighborScorer<Scorer>);
   if (parameters.passes()) {
-    return expand_nearest<true>(source, scorer, entries, parameters, scratch);
+    // An estimate that is in the record may change, so that no bound follows from it.
+    if constexpr (ListSource<Source> && NodeScorer<Scorer>) {
+      if (parameters.knows_out()) {
+        return expand_nearest<Passing::known>(source, scorer, entries, parameters, scratch);
+      }
+    }
+    return expand_nearest<Passing::found>(source, scorer, entries, parameters, scratch);
   }
-  return expand_nearest<false>(source, scorer, entries, parameters, scratch);
+  return expand_nearest<Passing::none>(source, scorer, entries, parameters, scratch);
 }
 
 }  // namespace farvec::graph

@@ -11,10 +11,10 @@
 namespace farvec::graph {
 
 /// Runs the loop of cache_aware_search(), over a scratch that has been reset.
-template <bool kPasses, CachedSource Source, NodeScorer Scorer>
+template <Passing kPassing, CachedSource Source, NodeScorer Scorer>
 Status expand_resident(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
                        const BeamParameters& parameters, BeamScratch& scratch) {
-  Expansion<Source, Scorer, kPasses> expansion(source, scorer, parameters, scratch);
+  Expansion<Source, Scorer, kPassing> expansion(source, scorer, parameters, scratch);
   CandidateList& candidates = scratch.candidates;
   expansion.seed(entries);
   while (!expansion.ended()) {
@@ -48,9 +48,9 @@ Status cache_aware_search(Source& source, const Scorer& scorer, std::span<const 
                           const BeamParameters& parameters, BeamScratch& scratch) {
   scratch.reset(parameters, false);
   if (parameters.passes()) {
-    return expand_resident<true>(source, scorer, entries, parameters, scratch);
+    return expand_resident<Passing::found>(source, scorer, entries, parameters, scratch);
   }
-  return expand_resident<false>(source, scorer, entries, parameters, scratch);
+  return expand_resident<Passing::none>(source, scorer, entries, parameters, scratch);
 }
 
 }  // namespace farvec::graph

@@ -153,6 +153,8 @@ class CandidateList {
     return found;
   }
 
+  Key key(Position at) const { return keys_[at]; }
+
   /// Marks the entry expanded and returns its id.
   NodeId take(Position at) {
     keys_[at] |= 1u;

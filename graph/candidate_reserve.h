@@ -40,6 +40,9 @@ class CandidateReserve {
     std::push_heap(keys_.begin(), keys_.end(), std::greater<>());
   }
 
+  /// Returns the nearest, and null when there is none. It is valid until the next change.
+  const Key* nearest() const { return keys_.empty() ? nullptr : keys_.data(); }
+
   /// Removes the nearest; false when there is none.
   bool take(Key& key) {
     if (keys_.empty()) return false;

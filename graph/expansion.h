@@ -46,10 +46,21 @@ concept NeighborScorer = requires(const Scorer& scorer, NodeId id, const NodeRec
   { scorer.estimate(record, block, out) } -> std::same_as<std::uint32_t>;
 };
 
-/// Lives on the stack of one search. Borrows all it is given. `kPasses` is parameters.passes(): the
-/// cost of passing is compiled only into searches that pass vertices (a branch at run time costs
-/// the others a twelfth of their rate).
-template <NodeSource Source, typename Scorer, bool kPasses>
+/// Says what a search knows of vertices whose rows are no results. It passes them: they lead on.
+enum class Passing {
+  none,   ///< there are none
+  found,  ///< whether a vertex is out is found when it is read
+  known,  ///< BeamParameters::out_vertices has those that are out
+};
+
+/// Lives on the stack of one search. Borrows all it is given. The cost of passing is compiled only
+/// into searches that pass vertices (a branch at run time costs the others a twelfth of their
+/// rate).
+///
+/// Where it is known which vertices are out, they never enter the list of candidates. They wait in
+/// the reserve, which is a heap, and are read as long as they are nearer than the last of a full
+/// list.
+template <NodeSource Source, typename Scorer, Passing kPassing>
 requires NodeScorer<Scorer> || NeighborScorer<Scorer>
 class Expansion {
  public:
@@ -119,7 +130,32 @@ class Expansion {
     return {};
   }
 
+  /// Takes the nearest candidates that were not read, up to frontier.size() of them.
+  std::uint32_t take_next(std::span<NodeId> frontier) {
+    if constexpr (kPassing != Passing::known) return scratch_.candidates.take_fresh(frontier);
+    CandidateList& candidates = scratch_.candidates;
+    std::uint32_t taken = 0;
+    while (taken < frontier.size()) {
+      CandidateList::Position at = 0;
+      const bool fresh = candidates.peek_fresh({&at, 1}) > 0;
+      const CandidateList::Key* const passed = scratch_.reserve.nearest();
+      const bool passes =
+          passed != nullptr && CandidateList::distance_of(*passed) < candidates.bound();
+      if (!fresh && !passes) break;
+      if (passes && (!fresh || *passed < candidates.key(at))) {
+        CandidateList::Key key = 0;
+        scratch_.reserve.take(key);
+        const NodeId id = CandidateList::id_of(key);
+        if (scratch_.reserve.pass(id)) frontier[taken++] = id;
+      } else {
+        frontier[taken++] = candidates.take(at);
+      }
+    }
+    return taken;
+  }
+
  private:
+  static constexpr bool kPasses = kPassing != Passing::none;
   static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
   template <typename Visit>
@@ -129,7 +165,7 @@ class Expansion {
         if constexpr (!NeighborScorer<Scorer>) offer();
         return scratch_.candidates.take_fresh(id);
       });
-    } else if constexpr (kPasses && ListSource<Source> && !NeighborScorer<Scorer>) {
+    } else if constexpr (kPassing == Passing::known) {
       return source_.expand_passing(frontier, visit,
                                     [this](NodeId id) { return is_known_out(id); });
     } else {
@@ -146,12 +182,14 @@ class Expansion {
     return row >= rows_end_ || (out_ != nullptr && out_->contains(row));
   }
 
-  /// Handles a vertex that was read and is out: the nearest candidate without a place gets its
-  /// place.
+  /// Handles a vertex that was read and is out. Where it had a place among the candidates, the
+  /// nearest one without a place gets it.
   void pass(NodeId id) {
-    if (scratch_.reserve.pass(id) && ++scratch_.counts.passed >= most_passed_) {
+    const bool known = kPassing == Passing::known;
+    if ((known || scratch_.reserve.pass(id)) && ++scratch_.counts.passed >= most_passed_) {
       scratch_.cut_short = true;
     }
+    if (known) return;
     if (!scratch_.candidates.erase(id)) return;
     CandidateList::Key key = 0;
     while (scratch_.reserve.take(key)) {
@@ -182,14 +220,8 @@ class Expansion {
 
   /// Only estimates below it are of interest.
   float bound() const {
-    if constexpr (!kPasses) return scratch_.candidates.bound();
-    if (!knows_out()) return scratch_.reserve.bound();
-    return std::min(scratch_.reserve.bound(), scratch_.wanted.bound());
+    return kPassing == Passing::found ? scratch_.reserve.bound() : scratch_.candidates.bound();
   }
-
-  /// Says whether it is known which vertices are out before they are read. An estimate that is in
-  /// the record may change, so that no bound follows from it.
-  bool knows_out() const { return kPasses && !NeighborScorer<Scorer> && out_vertices_ != nullptr; }
 
   /// Offers an estimate of `id`; another way may have brought another estimate of it before.
   void admit(NodeId id, float estimate) {
@@ -249,19 +281,27 @@ class Expansion {
       near += estimates[i] < bound ? 1 : 0;
     }
     pending_ = 0;
-    if constexpr (kPasses) return keep_near(near);
+    if constexpr (kPassing == Passing::found) return keep_near(near);
     for (std::uint32_t i = 0; i < near; ++i) {
-      if (scratch_.candidates.insert(estimates[i], ids_[i])) source_.expect(ids_[i]);
+      if (kPassing == Passing::known && is_known_out(ids_[i])) {
+        reserve(estimates[i], ids_[i]);
+      } else if (scratch_.candidates.insert(estimates[i], ids_[i])) {
+        source_.expect(ids_[i]);
+      }
     }
+  }
+
+  /// Keeps a vertex that is out. Once the list is full, most of those that are nearer than its last
+  /// are read.
+  void reserve(float estimate, NodeId id) {
+    if (!(estimate < scratch_.candidates.bound())) return;
+    scratch_.reserve.add(CandidateList::key_of(estimate, id));
+    if (scratch_.candidates.full()) source_.expect(id);
   }
 
   void keep_near(std::uint32_t near) {
     for (std::uint32_t i = 0; i < near; ++i) {
       const float estimate = scratch_.estimates[i];
-      if (knows_out()) {
-        if (!(estimate < scratch_.wanted.bound())) continue;
-        if (!out_vertices_->contains(ids_[i])) scratch_.wanted.insert(estimate, ids_[i]);
-      }
       const auto enter = [&] { return scratch_.candidates.insert(estimate, ids_[i]); };
       if (keep(estimate, ids_[i], enter)) source_.expect(ids_[i]);
     }
