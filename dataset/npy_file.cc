@@ -1,13 +1,9 @@
 #include "dataset/npy_file.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <string_view>
 
-#include "base/error.h"
 #include "base/input_file.h"
-#include "base/memory.h"
 #include "base/output_file.h"
 #include "dataset/npy_header.h"
 #include "dataset/shape.h"
@@ -15,44 +11,12 @@
 namespace farvec::dataset {
 namespace {
 
-constexpr std::size_t kNpyPrefixBytes = 12;  // magic, version, length: 2 bytes in version 1, else 4
-constexpr std::uint64_t kMaxDictionaryBytes = 1u << 16;
-
-struct Dictionary {
-  std::string text;
-  std::uint64_t end = 0;  // offset of the first element
-};
-
-Dictionary read_dictionary(const InputFile& file) {
-  std::array<char, kNpyPrefixBytes> prefix{};
-  if (file.size() < kNpyPrefixBytes) {
-    throw Error("'{}' has {} bytes, less than an .npy header: it is truncated", file.path(),
-                file.size());
-  }
-  file.read_at(0, prefix.data(), kNpyPrefixBytes);
-  const std::string_view magic(prefix.data(), 6);
-  const char version = prefix[6];
-  if (magic != "\x93NUMPY" || version < 1 || version > 3) {
-    throw Error("'{}' does not begin as an .npy file of version 1, 2 or 3", file.path());
-  }
-  const std::uint64_t begin = version == 1 ? 10 : 12;
-  const std::uint64_t length = version == 1 ? load_unaligned<std::uint16_t>(&prefix[8])
-                                            : load_unaligned<std::uint32_t>(&prefix[8]);
-  if (length > kMaxDictionaryBytes || begin + length > file.size()) {
-    throw Error("'{}': the .npy header says it has {} bytes, the file has {}: it is damaged",
-                file.path(), length, file.size());
-  }
-  Dictionary dictionary{std::string(length, '\0'), begin + length};
-  file.read_at(begin, dictionary.text.data(), length);
-  return dictionary;
-}
-
 class NpyReader final : public VectorReader {
  public:
   explicit NpyReader(const std::string& path) : VectorReader({}), file_(path) {
-    const Dictionary dictionary = read_dictionary(file_);
-    data_offset_ = dictionary.end;
-    const NpyShape shape = parse_npy_dictionary(dictionary.text, path);
+    const NpyText text = read_npy_text(file_);
+    data_offset_ = text.end;
+    const NpyShape shape = parse_npy_dictionary(text.dictionary, path);
     // A number that does not fit 32 bits is far outside the limits anyway.
     const auto dimension = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(shape.columns, std::numeric_limits<std::uint32_t>::max()));

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/input_file.h"
 #include "base/types.h"
 
 namespace farvec::dataset {
@@ -15,9 +16,27 @@ struct NpyShape {
   ElementType type = ElementType::f32;
 };
 
-/// Parses the Python dictionary after the magic. Throws Error naming `path` unless it is a
+/// The Python dictionary after the magic, and where the first element is.
+struct NpyText {
+  std::string dictionary;
+  std::uint64_t end = 0;  ///< bytes from the beginning of the file
+};
+/// Throws Error naming the file: it does not begin as an .npy file, or is truncated.
+NpyText read_npy_text(const InputFile& file);
+
+/// Parses the dictionary. Throws Error naming `path` unless it is a
 /// two-dimensional C-order array of little-endian f4, f2, u1 or i1.
 NpyShape parse_npy_dictionary(std::string_view text, const std::string& path);
+
+/// An array of one dimension.
+struct NpyVector {
+  std::uint64_t rows = 0;
+  std::string type;  ///< numpy's word for it, as "<i8"; of a structured array the list's beginning
+};
+
+/// Parses the same dictionary. Throws Error naming `path` unless it is a one-dimensional C-order
+/// array, whatever its elements.
+NpyVector parse_npy_vector(std::string_view text, const std::string& path);
 
 /// Makes magic, version 1.0 and dictionary, always kNpyHeaderBytes long whatever the number of
 /// rows.

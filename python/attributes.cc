@@ -73,15 +73,6 @@ ReadValue array_reader(PlainColumn plain, const Convert& convert) {
   };
 }
 
-Value time_value(std::int64_t time, const Column& column) {
-  if (column.type != ColumnType::timestamp) {
-    indexing::refuse_value(column, "datetime64 " + timestamp_text(time));
-  }
-  if (time >= kLeastTimestamp && time <= kMostTimestamp) return time;
-  throw Error("column '{}' is timestamp, and the value is {}: the years are 0001 to 9999",
-              column.name, timestamp_text(time));
-}
-
 ReadValue list_reader(PlainColumn plain, const Column& column) {
   auto list = nb::cast<nb::list>(plain.values);
   return [plain = std::move(plain), list = std::move(list), &column](std::size_t row) {
@@ -101,8 +92,9 @@ ReadValue reader_of(PlainColumn plain, const Column& column) {
     case 'b':
       return array_reader<bool>(std::move(plain), exact);
     case 'M':
-      return array_reader<std::int64_t>(
-          std::move(plain), [&column](std::int64_t time) { return time_value(time, column); });
+      return array_reader<std::int64_t>(std::move(plain), [&column](std::int64_t time) {
+        return indexing::exact_time(time, column);
+      });
     default:
       return list_reader(std::move(plain), column);
   }

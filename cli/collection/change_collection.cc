@@ -130,8 +130,8 @@ void register_collection_insert(Command& collection) {
   add_change_options(command, a);
   command.add_option("--data", a.data, "Vector file").required();
   command.add_option("--attributes", a.attributes,
-                     "Attributes of the file's rows: .jsonl with an object in each line, or .csv "
-                     "with\na header");
+                     "Attributes of the file's rows: .jsonl with an object in each line, .csv "
+                     "with\na header, or a file for each column: price=price.npy,year=year.npy");
   command.add_option("--range", a.range, "A:B, rows of the file [all]");
   command.add_option("--first-id", a.first_id, "Id of row 0 of the file; the others follow")
       .show_default();

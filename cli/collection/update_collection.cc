@@ -126,9 +126,11 @@ void register_collection_update(Command& collection) {
           "Values are numbers, 'text', true, false, null, '2024-05-01' for a timestamp,\n"
           "and ['a', 'b'] for a set")
       .one_at_a_time();
-  command.add_option("--attributes", a.attributes,
-                     "Values for one id after the other: .jsonl with an object in each line, or "
-                     ".csv with\na header. The columns of the file are those that change");
+  command.add_option(
+      "--attributes", a.attributes,
+      "Values for one id after the other: .jsonl with an object in each line, "
+      ".csv with\na header, or a file for each column: price=price.npy,year=year.npy. "
+      "The\ncolumns that are there are those that change");
   command.footer(
       "Columns that are not named keep their values, and so do the vectors. A vector has all of "
       "its\n"

@@ -55,13 +55,15 @@ void register_attributes_command(Command& tool) {
   command
       .add_option("--attributes", a.attributes.file,
                   "A row for each vector, in the order of the vectors: .jsonl with an object in "
-                  "each\nline, or .csv with a header")
+                  "each\nline, .csv with a header, or a file for each column, as in\n"
+                  "price=price.npy,year=year.npy")
       .required();
   command.add_flag("--json", a.json, "Report as one JSON object");
   command.footer(
       "Attributes that the index has are replaced. What has the index open keeps the former ones.\n"
       "Example:\n"
       "  farvec attributes --index set.index --schema 'price: i64' --attributes base.jsonl\n"
+      "  farvec attributes --index set.index --schema 'price: i64' --attributes price=price.npy\n"
       "  farvec search --index set.index --queries query.fbin --filter 'price < 20'");
   command.callback([arguments] { write_attributes(*arguments); });
 }

@@ -26,7 +26,8 @@ void add_row_attributes(Command& command, RowAttributesOption& option) {
   command.add_option(
       "--attributes", option.file,
       "With --schema: the attributes of each vector of --data, in order; .jsonl with "
-      "an\nobject in each line, or .csv with a header");
+      "an\nobject in each line, .csv with a header, or a file for each column, as in\n"
+      "price=price.npy,year=year.npy");
 }
 
 void ReadAttributes::write(const std::filesystem::path& index,

@@ -11,8 +11,8 @@ void add_attribute_options(Command& command, RunbookAttributes& attributes, std:
                      "collection: columns of attributes, \"price: i64, tags: set\"");
   command.add_option(
       "--attributes", attributes.file,
-      "collection, --connect: file with the attributes of each row of --data, .jsonl\n"
-      "or .csv");
+      "collection, --connect: file with the attributes of each row of --data: .jsonl,\n"
+      ".csv, or price=price.npy,year=year.npy");
   command.add_option(
       "--filter", filter,
       "collection, --connect: condition that the results of all searches meet; true\n"

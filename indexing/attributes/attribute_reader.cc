@@ -12,6 +12,7 @@
 #include "indexing/attributes/csv_records.h"
 #include "indexing/attributes/exact_value.h"
 #include "indexing/attributes/line_reader.h"
+#include "indexing/attributes/npy_columns.h"
 
 namespace farvec::indexing {
 namespace {
@@ -146,33 +147,46 @@ Tuples read_csv(const std::string& path, const Schema& schema, const Place& plac
   return tuples;
 }
 
-Tuples read_csv_columns(const std::string& path, const Schema& schema,
-                        std::vector<std::size_t>& columns) {
-  return read_csv(path, schema, [&](const std::vector<std::size_t>& named) {
-    columns = named;
-    std::vector<std::size_t> places(columns.size());
-    std::iota(places.begin(), places.end(), 0);
-    return Fields{columns, places, layout::select_columns(schema, columns)};
-  });
+/// Does the same for files that each have a column.
+template <typename Place>
+Tuples read_npy(const std::string& files, const Schema& schema, const Place& place_fields) {
+  Tuples tuples;
+  NpyColumns rows(files, schema);
+  const Fields fields = place_fields(rows.columns());
+  std::vector<Value> read(fields.columns.size());
+  std::vector<Value> values(fields.tuple.size());
+  while (rows.next(read)) {
+    for (std::size_t i = 0; i < read.size(); ++i) values[fields.places[i]] = std::move(read[i]);
+    at_place([&] { return rows.place(); }, [&] { tuples.append(fields.tuple, values); });
+  }
+  return tuples;
 }
 
-enum class FileKind { jsonl, csv };
+enum class FileKind { jsonl, csv, npy };
 
 FileKind kind_of(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".jsonl" || extension == ".ndjson") return FileKind::jsonl;
   if (extension == ".csv") return FileKind::csv;
+  if (names_npy_columns(path)) return FileKind::npy;
   throw Error(
       "'{}' cannot be read as attributes: its name says what it is, with .jsonl or .ndjson (a JSON "
-      "object in each line) or .csv (names of columns in the first line)",
+      "object in each line) or .csv (names of columns in the first line), or there is a file for "
+      "each column, as in 'price=price.npy,year=year.npy'",
       path);
+}
+
+template <typename Place>
+Tuples read_table(const std::string& path, const Schema& schema, const Place& place_fields) {
+  if (kind_of(path) == FileKind::npy) return read_npy(path, schema, place_fields);
+  return read_csv(path, schema, place_fields);
 }
 
 }  // namespace
 
 Tuples read_attributes(const std::string& path, const Schema& schema) {
   if (kind_of(path) == FileKind::jsonl) return read_jsonl(path, schema);
-  return read_csv(path, schema, [&](const std::vector<std::size_t>& columns) {
+  return read_table(path, schema, [&](const std::vector<std::size_t>& columns) {
     return Fields{columns, columns, schema};
   });
 }
@@ -180,8 +194,16 @@ Tuples read_attributes(const std::string& path, const Schema& schema) {
 ColumnsOfRows read_columns(const std::string& path, const Schema& schema) {
   ColumnsOfRows read;
   std::vector<std::size_t> columns;
-  read.values = kind_of(path) == FileKind::jsonl ? read_jsonl_columns(path, schema, columns)
-                                                 : read_csv_columns(path, schema, columns);
+  if (kind_of(path) == FileKind::jsonl) {
+    read.values = read_jsonl_columns(path, schema, columns);
+  } else {
+    read.values = read_table(path, schema, [&](const std::vector<std::size_t>& named) {
+      columns = named;
+      std::vector<std::size_t> places(columns.size());
+      std::iota(places.begin(), places.end(), 0);
+      return Fields{columns, places, layout::select_columns(schema, columns)};
+    });
+  }
   for (const std::size_t column : columns) read.names.push_back(schema[column].name);
   return read;
 }

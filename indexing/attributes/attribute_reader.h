@@ -1,4 +1,4 @@
-// Reads the attributes of rows from files: JSONL and CSV.
+// Reads the attributes of rows from files: JSONL, CSV, and an .npy for each column.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,12 @@ namespace farvec::indexing {
 /// empty field is null, but `""` is an empty string, no bytes, or a set without labels. Fields are
 /// what value_of_text() takes: the labels of a set have `|` between them.
 ///
-/// Nothing is converted but where it stays exact. Throws Error with the file, the line, the column,
-/// what is there and what is wanted, for all that these refuse, for a name that ends otherwise, for
-/// a record with more or fewer fields than the first one, and what Tuples::append() throws.
+/// `COLUMN=FILE.npy,COLUMN=FILE.npy`: NpyColumns; a column that is not named is null.
+///
+/// Nothing is converted but where it stays exact. Throws Error with the file, the line or the row,
+/// the column, what is there and what is wanted, for all that these refuse, for a name that ends
+/// otherwise, for a record with more or fewer fields than the first one, and what Tuples::append()
+/// throws.
 layout::Tuples read_attributes(const std::string& path, const layout::Schema& schema);
 
 /// Values of some columns, for each of several rows.
@@ -30,8 +33,8 @@ struct ColumnsOfRows {
 };
 
 /// Reads the same files, with the columns that a file has and no others: those that its first line
-/// names, or its first object. Each object of a file has the same columns. Throws what
-/// read_attributes() throws, but takes null where the schema forbids it.
+/// names, or its first object, or that are named beside files. Each object of a file has the same
+/// columns. Throws what read_attributes() throws, but takes null where the schema forbids it.
 ColumnsOfRows read_columns(const std::string& path, const layout::Schema& schema);
 
 /// Throws Error, naming `source`, unless the attributes are those of `vectors` rows.

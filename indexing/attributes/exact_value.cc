@@ -121,6 +121,15 @@ Value exact_value(std::string text, const Column& column) {
               shown_text(text), kTimestampForms);
 }
 
+Value exact_time(std::int64_t microseconds, const Column& column) {
+  if (column.type != ColumnType::timestamp) {
+    refuse_value(column, "datetime64 " + timestamp_text(microseconds));
+  }
+  if (microseconds >= kLeastTimestamp && microseconds <= kMostTimestamp) return microseconds;
+  throw Error("column '{}' is timestamp, and the value is {}: the years are 0001 to 9999",
+              column.name, timestamp_text(microseconds));
+}
+
 Value value_of_text(std::string_view text, const Column& column) {
   switch (column.type) {
     case ColumnType::u64:

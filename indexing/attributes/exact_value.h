@@ -21,6 +21,10 @@ layout::Value exact_value(double value, const layout::Column& column);
 /// Gives text to columns of strings, bytes and timestamps.
 layout::Value exact_value(std::string text, const layout::Column& column);
 
+/// Gives a moment, in microseconds since 1970 in UTC, to a column of timestamps. Throws Error for a
+/// year before 1 or after 9999 too.
+layout::Value exact_time(std::int64_t microseconds, const layout::Column& column);
+
 /// Reads a value from text alone, as in CSV: numbers, `true` and `false` in any case, timestamps,
 /// and labels that `|` separates. No label has that sign, and empty text is a set without labels.
 layout::Value value_of_text(std::string_view text, const layout::Column& column);

@@ -97,6 +97,31 @@ class IndexFilterTest(DaemonTest):
         self.must_pass(self.made("cluster", "--overwrite"))
         self.assertFalse((self.folder / "index" / "attributes.bin").exists())
 
+    def test_columns_come_as_npy(self):
+        price = self.folder / "price.npy"
+        np.save(price, np.arange(ROWS, dtype=np.int16))
+        day = self.folder / "day.npy"
+        np.save(day, np.datetime64("2024-01-01") + np.arange(ROWS))
+        self.must_pass(self.made("graph", "--schema", "price: i64, day: timestamp, other: string",
+                                 "--attributes", f"price={price},day={day}"))
+        meet = np.arange(31, 40)
+        places, distances = nearest(self.data[meet], self.asked, k=K)
+        truth = write_neighbours(self.folder / "few.ibin", meet[places], distances)
+        found = json.loads(self.must_pass(farvec(
+            "search", "--index", self.folder / "index", "--queries", self.queries, "--k", K,
+            "--filter", "price < 40 and day >= '2024-02-01' and other is null", "--quiet", "--json",
+            "--exact", "--groundtruth", truth)).stdout)
+        self.assertEqual(found["recall"], 1)
+        np.save(price, np.arange(ROWS) + 0.5)
+        give = ["attributes", "--index", self.folder / "index", "--schema", "price: i64"]
+        self.must_refuse(farvec(*give, "--attributes", f"price={price}"), "price.npy", "row 0",
+                         "0.5")
+        np.save(price, np.arange(ROWS - 1))
+        self.must_refuse(farvec(*give, "--attributes", f"price={price}"), "599 rows for 600")
+        np.save(price, np.zeros(ROWS, dtype=[("a", "<i4"), ("b", "<i4")]))
+        self.must_refuse(farvec(*give, "--attributes", f"price={price}"), "price.npy", "numpy type")
+        self.must_refuse(farvec(*give, "--attributes", price), "price.npy", "name it")
+
     def test_what_is_written_again_keeps_them(self):
         self.with_attributes("graph")
         self.must_pass(farvec("convert", "--index", self.folder / "index", "--layout", "packed",

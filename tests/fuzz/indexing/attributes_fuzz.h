@@ -17,11 +17,13 @@ inline const layout::Schema& attribute_schema() {
   return schema;
 }
 
-/// Reads a file with this suffix. The tuples that come of it have to be whole, and the same after a
+/// Reads a file with this suffix, which has all columns, or the one that `column` names by "NAME=".
+/// The tuples that come of it have to be whole, and the same after a
 /// way through JSON.
-inline int read_attributes(const char* suffix, const std::uint8_t* data, std::size_t size) {
+inline int read_attributes(const char* suffix, const std::uint8_t* data, std::size_t size,
+                           const std::string& column = "") {
   static const FuzzFile file(suffix);
-  const std::string& path = file.write(data, size);
+  const std::string path = column + file.write(data, size);
   layout::Tuples tuples;
   expect_error_at_most([&] { tuples = indexing::read_attributes(path, attribute_schema()); });
   indexing::ColumnsOfRows columns;
