@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "layout/collection/index_attributes.h"
 
 namespace farvec::device {
 namespace {
@@ -216,6 +217,9 @@ std::shared_ptr<const StoredIndex> store_index(const std::shared_ptr<DeviceStore
                                                const layout::LoadOptions& options) {
   const layout::Manifest& manifest = index.manifest();
   layout::require_memory_layout(manifest, index.path().string());
+  if (const auto schema = layout::read_index_schema(index.path(), manifest)) {
+    layout::require_no_tenants(*schema, index.path().string());
+  }
   layout::DeviceDescription description{layout::manifest_to_json(manifest), {}};
   const std::vector<DeviceExtent> extents =
       store->find_space(sizes_of(manifest, node, description));

@@ -71,7 +71,8 @@ class StoredIndex {
 /// Copies what `node` serves of the index to the device, makes it durable, reads it back to compare
 /// checksums, and enters it under `name` (when empty, the name of the index's directory), cut to
 /// the length that a device's directory holds. Throws Error when there is no room, a checksum of
-/// the files does not match, or `options.on_chunk` ends it; then the device has what it had.
+/// the files does not match, the rows belong to tenants, of which a device knows nothing, or
+/// `options.on_chunk` ends it; then the device has what it had.
 std::shared_ptr<const StoredIndex> store_index(const std::shared_ptr<DeviceStore>& store,
                                                const layout::IndexDirectory& index,
                                                std::uint32_t node, const std::string& name,

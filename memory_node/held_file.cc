@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "layout/collection/catalogue.h"
+#include "layout/collection/index_attributes.h"
 #include "layout/collection/segment_attributes.h"
 #include "layout/collection/segment_ids.h"
 #include "layout/index/region_file.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr std::size_t kHeaderBytes = sizeof(layout::CatalogueHeader);
 static_assert(kHeaderBytes == layout::kSegmentIdsHeaderBytes);
 static_assert(kHeaderBytes == sizeof(layout::SegmentAttributesHeader));
+static_assert(kHeaderBytes == sizeof(layout::IndexSchemaHeader));
 
 /// Throws errors of `action`, which are due to the file, as RefusedFile.
 template <typename Action>
@@ -49,6 +51,8 @@ void require_header(std::span<const std::byte> begin, const HeldFile& said, std:
       return layout::require_segment_attributes_header(begin, segment, said.path);
     case FileKind::catalogue:
       return layout::require_catalogue_header(begin, fmt::format("'{}'", said.path));
+    case FileKind::schema:
+      return layout::require_index_schema_header(begin, said.path);
   }
 }
 
@@ -62,6 +66,8 @@ const char* to_string(FileKind kind) {
       return "attributes";
     case FileKind::catalogue:
       return "catalogue";
+    case FileKind::schema:
+      return "schema";
   }
   return "?";
 }
@@ -81,17 +87,18 @@ OpenedFile::OpenedFile(const HeldFile& file, const layout::SegmentKey& key) : sa
   });
 }
 
-void OpenedFile::read(std::span<std::byte> to, const std::function<void()>& on_piece) const {
+std::uint64_t OpenedFile::read(std::span<std::byte> to,
+                               const std::function<void(std::uint64_t)>& on_piece) const {
   for (std::uint64_t at = 0; at < to.size(); at += layout::kChunkBytes) {
     const auto part = to.subspan(at, std::min<std::uint64_t>(layout::kChunkBytes, to.size() - at));
     refusing([&] { file_->read_at(at, part.data(), part.size()); });
-    on_piece();
+    on_piece(part.size());
   }
   const std::uint64_t found = XXH3_64bits(to.data(), to.size());
-  if (found == said_.checksum) return;
+  if (found == said_.checksum.value_or(found)) return found;
   throw RefusedFile(
       "'{}' is damaged, or was replaced: its checksum is {:016x} where {:016x} is due", said_.path,
-      found, said_.checksum);
+      found, *said_.checksum);
 }
 
 }  // namespace farvec::memory_node

@@ -1,4 +1,4 @@
-// An OpenedFile is a file of a collection that becomes a region.
+// An OpenedFile is a file beside an index, or of a collection, that becomes a region.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,18 @@
 
 namespace farvec::memory_node {
 
-enum class FileKind { ids, attributes, catalogue };
+enum class FileKind { ids, attributes, catalogue, schema };
 
 /// Returns the word for Region::kind.
 const char* to_string(FileKind kind);
 
-/// A HeldFile is what the caller says of a file.
+/// A HeldFile is what the caller says of a file, or what the node has found in an index's folder.
 struct HeldFile {
   std::string path;
   std::uint64_t bytes = 0;
-  std::uint64_t checksum = 0;  ///< XXH3-64 of all bytes
+  /// XXH3-64 of all bytes. Nothing: no checksum is known, and the bytes are checked otherwise once
+  /// they are there.
+  std::optional<std::uint64_t> checksum = std::nullopt;
   FileKind kind = FileKind::catalogue;
   /// There is no link in the path. A link that has come since it was checked is not followed.
   bool is_resolved = false;
@@ -37,14 +39,17 @@ class RefusedFile : public Error {
 /// The file is opened once, so that the bytes that are read belong to the file that was checked.
 class OpenedFile {
  public:
-  /// Checks length and header alone: the file is a catalogue, or belongs to the key's segment.
+  /// Checks length and header alone: the file is a catalogue or a schema, or belongs to the key's
+  /// segment, which is layout::kNoSegmentNumber for an index that stands by itself.
   /// Throws RefusedFile, also where a resolved path leads elsewhere now.
   OpenedFile(const HeldFile& file, const layout::SegmentKey& key);
 
   const HeldFile& said() const { return said_; }
-  /// Fills `to`, which has the file's length, in pieces. It calls `on_piece` after each, which may
-  /// throw. Throws RefusedFile, also when the checksum is another.
-  void read(std::span<std::byte> to, const std::function<void()>& on_piece) const;
+  /// Fills `to`, which has the file's length, in pieces, and returns the checksum. It calls
+  /// `on_piece` with the bytes of each, which may throw. Throws RefusedFile, also when the checksum
+  /// is another.
+  std::uint64_t read(std::span<std::byte> to,
+                     const std::function<void(std::uint64_t bytes)>& on_piece) const;
 
  private:
   const HeldFile said_;

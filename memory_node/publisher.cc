@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "layout/collection/index_attributes.h"
+#include "memory_node/index_files.h"
 
 namespace farvec::memory_node {
 namespace {
@@ -30,25 +30,18 @@ std::uint16_t rdma_port(const PublisherOptions& options, std::uint32_t slot) {
 /// segments' bytes.
 constexpr std::uint64_t kCatalogueShare = 16;
 
-/// Attributes of an index that stands by itself stay in its folder: a search over a node could not
-/// say which tenant it means, and would find the rows of all.
-void require_no_tenants(const layout::IndexDirectory& directory, const std::string& index) {
-  const auto schema = layout::read_index_schema(directory.path(), directory.manifest());
-  if (!schema || !schema->tenant()) return;
-  throw Error(
-      "'{}': its rows belong to tenants, and a memory node does not hold whose they are: serve the "
-      "folder with farvec-compute-node --index",
-      index);
-}
-
-layout::IndexDirectory open_index(const std::string& index) {
+/// Throws errors of `action`, which are due to the index, as RefusedIndex.
+template <typename Action>
+auto refusing_index(const Action& action) {
   try {
-    layout::IndexDirectory directory = layout::IndexDirectory::open(index);
-    require_no_tenants(directory, index);
-    return directory;
+    return action();
   } catch (const Error& error) {
     throw RefusedIndex("{}", error.what());
   }
+}
+
+layout::IndexDirectory open_index(const std::string& index) {
+  return refusing_index([&] { return layout::IndexDirectory::open(index); });
 }
 
 /// Says whether the table has these files and no others.
@@ -224,8 +217,13 @@ std::shared_ptr<const RegionTable> Publisher::load_table(const std::string& inde
   if (index.empty()) return attach_newest(request);
   const auto directory = open_index(index);
   layout::require_memory_layout(directory.manifest(), index);
-  state_.total_bytes.store(bytes_to_load(directory.manifest()), kRelaxed);
-  return load_index(directory, request);
+  LoadRequest with_attributes = request;
+  refusing_index([&] { with_attributes.beside = open_attributes(directory, request); });
+  state_.total_bytes.store(bytes_to_load(directory.manifest()) + bytes_of(with_attributes.beside),
+                           kRelaxed);
+  auto table = load_index(directory, with_attributes);
+  refusing_index([&] { require_attributes(*table, directory); });
+  return table;
 }
 
 void Publisher::replace_stored(const RegionTable& table, const RegionTable* before) {

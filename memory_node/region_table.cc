@@ -60,15 +60,13 @@ void load_file(RegionTable& table, const OpenedFile& file, const LoadRequest& re
   region.kind = to_string(beside.kind);
   region.bytes = beside.bytes;
   region.backing = open_backing(request.backing, name_of(region, request.slot), region.bytes);
-  file.read(region.backing->bytes(), [&request] {
-    if (stopped(request)) throw LoadStopped();
-  });
+  table.file_checksums[beside.kind] =
+      file.read(region.backing->bytes(), load_options(request).on_chunk);
   region.backing->persist();
   region.backing->seal();
   spdlog::info("region {} ({}): {} bytes in {}", region.id, region.kind, region.bytes,
                region.backing->description());
   table.regions.push_back(std::move(region));
-  table.file_checksums[beside.kind] = beside.checksum;
 }
 
 void load_beside(RegionTable& table, const LoadRequest& request) {

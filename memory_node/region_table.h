@@ -55,7 +55,7 @@ struct LoadRequest {
   std::uint32_t slot = 0;
   unsigned threads = 0;  ///< 0: one per processor
   bool quiet = false;
-  /// Files that become the last regions, in this order. They are not for devices.
+  /// Files that become the last regions, in this order. A device has no place for them.
   std::vector<std::shared_ptr<const OpenedFile>> beside = {};
   /// Says how much memory this machine has left; called before anything is allocated.
   std::function<MemoryInfo()> memory = memory_info;

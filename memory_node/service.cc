@@ -91,6 +91,11 @@ grpc::Status Service::Attach(grpc::ServerContext* context, const v1::AttachReque
   if (publication == nullptr) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is still loading its index");
   }
+  if (!publication->table->file_checksums.empty() && !request->takes_files()) {
+    return rpc::to_grpc(StatusCode::failed_precondition,
+                        "the rows of the index have attributes, of which this reader knows "
+                        "nothing: it runs an older farvec; start it with the memory node's");
+  }
   return lease(publication, *request, *context, *response);
 }
 

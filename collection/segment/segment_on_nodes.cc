@@ -12,13 +12,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/unreachable_error.h"
-#include "collection/segment/held_tuples.h"
 #include "collection/segment/segment_bytes.h"
 #include "layout/collection/segment_attributes.h"
 #include "layout/collection/segment_ids.h"
 #include "search/index/region_fetch.h"
 #include "search/kinds/index_loader.h"
 #include "tiers/attach/held_file.h"
+#include "tiers/attach/held_tuples.h"
 
 namespace farvec::collection {
 namespace {
@@ -123,10 +123,20 @@ class Opening {
     require_checksum(bytes, wanted_.contents.attributes.checksum, "attributes", source_);
     const layout::Tuples all = layout::decode_segment_attributes(
         bytes.span(), entry, wanted_.schema, "the attributes of " + source_);
-    const auto region = static_cast<std::uint32_t>(held_.manifest.regions.size() + 1);
-    return {std::make_unique<const HeldTuples>(HeldPlace{access_.nodes, key(), nodes, region},
-                                               all.view()),
-            all.view(), wanted_.schema};
+    return {std::make_unique<const tiers::HeldTuples>(place_on(nodes), all.view()), all.view(),
+            wanted_.schema};
+  }
+  tiers::HeldPlace place_on(const std::shared_ptr<tiers::NodeSet>& nodes) const {
+    const SegmentNodes& from = *access_.nodes;
+    tiers::HeldPlace place{.nodes = nodes,
+                           .region = static_cast<std::uint32_t>(held_.manifest.regions.size() + 1),
+                           .copies = {},
+                           .patience = from.options().attach.call_timeout,
+                           .name = fmt::format("segment {}", wanted_.entry.number)};
+    for (const std::size_t node : from.homes(wanted_.entry.number)) {
+      place.copies.push_back(from.attach_options(node, key()));
+    }
+    return place;
   }
 
   const WantedSegment& wanted_;

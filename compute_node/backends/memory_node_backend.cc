@@ -7,6 +7,7 @@
 
 #include "compute_node/backends/index_session.h"
 #include "search/kinds/index_loader.h"
+#include "tiers/attach/index_attributes.h"
 #include "tiers/tier.h"
 
 namespace farvec::compute_node {
@@ -64,8 +65,10 @@ std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds
   const std::shared_ptr<tiers::PlacedNodes> set = attach(bound, stop);
   search::FetchOptions fetch;
   fetch.stop = &stop;
-  auto index = std::make_shared<const search::SearchIndex>(
-      search::fetch_search_index(set->manifest(), *set->make_endpoint(), fetch));
+  search::SearchIndex fetched =
+      search::fetch_search_index(set->manifest(), *set->make_endpoint(), fetch);
+  tiers::fetch_attributes(set, fetch, fetched);
+  auto index = std::make_shared<const search::SearchIndex>(std::move(fetched));
   IndexSessionOptions session;
   session.shape = largest_;
   session.tier = tier_->name();

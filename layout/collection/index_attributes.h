@@ -2,9 +2,12 @@
 // the file of attributes that a collection's segment has too.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "layout/attributes/schema.h"
 #include "layout/attributes/tuple.h"
@@ -30,6 +33,9 @@ struct IndexSchemaHeader {
 };
 static_assert(sizeof(IndexSchemaHeader) == 64);
 
+/// The most bytes of a schema's text: all columns that it may have, with their longest names.
+inline constexpr std::uint64_t kMostSchemaBytes = std::uint64_t{1} << 16;
+
 /// Says that the attributes are not those of a segment.
 inline constexpr std::uint64_t kNoSegmentNumber = 0;
 
@@ -50,6 +56,36 @@ std::optional<Schema> read_index_schema(const std::filesystem::path& folder,
 /// some. Throws what the functions above throw.
 void copy_index_attributes(const std::filesystem::path& from, const Manifest& manifest,
                            const std::filesystem::path& to);
+
+/// Both files as a memory node holds them. They are borrowed, and come from a peer or a disk.
+struct IndexAttributesBytes {
+  std::span<const std::byte> schema;
+  std::span<const std::byte> attributes;
+};
+
+/// Throws Error, naming `source`, unless files of these lengths, the schema's first, can be those
+/// of the index; to be called before anything of them is read.
+void require_index_files(std::span<const std::uint64_t> bytes, const Manifest& manifest,
+                         std::string_view source);
+
+/// Returns the schema that the bytes have. Throws Error, naming `source`, for what
+/// read_index_schema() refuses.
+Schema decode_index_schema(const IndexAttributesBytes& bytes, const Manifest& manifest,
+                           std::string_view source);
+/// Returns the tuples of all rows, of the schema that decode_index_schema() returned. Throws Error,
+/// naming `source`, where they are damaged.
+Tuples decode_index_tuples(const IndexAttributesBytes& bytes, const Manifest& manifest,
+                           const Schema& schema, std::string_view source);
+/// Throws Error, naming `source`, unless both files are whole, and of this index. It looks at no
+/// tuple.
+void require_index_attributes(const IndexAttributesBytes& bytes, const Manifest& manifest,
+                              std::string_view source);
+/// Throws Error, naming `path`, unless the bytes begin with the header of a schema, of 64 bytes.
+void require_index_schema_header(std::span<const std::byte> begin, std::string_view path);
+
+/// Throws Error, naming the index, where rows of this schema belong to tenants: what forgets whose
+/// they are would find the rows of all. A memory device has no place for attributes.
+void require_no_tenants(const Schema& schema, std::string_view index);
 
 /// Returns what the file of attributes is opened by.
 SegmentEntry attributes_entry(const Manifest& manifest);

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/output_file.h"
 #include "layout/collection/tuple_file.h"
 
@@ -104,6 +105,22 @@ Tuples decode_segment_attributes(std::span<const std::byte> bytes, const Segment
                                  const Schema& schema, std::string_view source) {
   const FileBytes file(bytes, source);
   return read_tuples(file, checked_header(file, segment), schema);
+}
+
+std::uint64_t segment_attributes_header(std::span<const std::byte> bytes,
+                                        const SegmentEntry& segment, std::string_view source) {
+  return checked_header(FileBytes(bytes, source), segment).header_checksum;
+}
+
+void require_segment_attributes_checksum(std::span<const std::byte> bytes,
+                                         std::string_view source) {
+  const auto header = load_unaligned<Header>(bytes.data());
+  const std::uint64_t begin = segment_tuples_begin(header.rows);
+  // The words are hashed as bytes, since the region need not be aligned for them.
+  const std::uint64_t of_ends = XXH3_64bits(bytes.data() + sizeof(header), begin - sizeof(header));
+  const auto tuples = bytes.subspan(begin, header.bytes);
+  if (XXH3_64bits_withSeed(tuples.data(), tuples.size(), of_ends) == header.checksum) return;
+  throw Error("{} is damaged: its checksum does not match; restore the file", source);
 }
 
 void require_segment_attributes_header(std::span<const std::byte> begin, std::uint64_t segment,

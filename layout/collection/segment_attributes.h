@@ -65,6 +65,14 @@ class SegmentAttributesFile final : public TupleSource {
 Tuples decode_segment_attributes(std::span<const std::byte> bytes, const SegmentEntry& segment,
                                  const Schema& schema, std::string_view source);
 
+/// Returns the header_checksum() of a file's bytes, whose header alone is looked at. Throws Error,
+/// naming `source`, for what SegmentAttributesFile refuses.
+std::uint64_t segment_attributes_header(std::span<const std::byte> bytes,
+                                        const SegmentEntry& segment, std::string_view source);
+/// Throws Error, naming `source`, unless a file's bytes, whose header is sound, have the checksum
+/// that it says. It looks at no tuple, and copies nothing.
+void require_segment_attributes_checksum(std::span<const std::byte> bytes, std::string_view source);
+
 /// Throws Error, naming `path`, unless the bytes begin with the header of the file of attributes of
 /// the segment with that number. The header has 64 bytes.
 void require_segment_attributes_header(std::span<const std::byte> begin, std::uint64_t segment,

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "layout/index/file_placement.h"
 
 namespace farvec::layout {
 namespace {
@@ -179,15 +180,9 @@ Placement make_placement(const CutPoints& cuts,
 
 Placement full_copies(std::span<const std::uint64_t> region_bytes, std::uint32_t nodes) {
   FARVEC_CHECK(nodes > 0 && nodes <= PlacedExtent::kMaxCopies);
-  PlacedExtent whole;
-  whole.copy_count = nodes;
-  for (std::uint32_t node = 0; node < nodes; ++node) whole.copies[node] = {node, 0};
   Placement placement;
   placement.nodes = placement.replicas = nodes;
-  for (const std::uint64_t bytes : region_bytes) {
-    placement.regions.emplace_back(std::vector{whole}, std::max(bytes, kRegionHeaderBytes), nodes,
-                                   "the placement");
-  }
+  add_files(placement, region_bytes);  // the index's regions, which have whole copies as well
   return placement;
 }
 

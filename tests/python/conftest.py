@@ -62,29 +62,44 @@ def index(folder):
         yield opened
 
 
-@pytest.fixture()
-def serve(tmp_path):
-    """Starts a compute node with options and returns its address once it answers."""
+def daemons(name, socket):
+    """Starts the daemon with options and returns its address once it listens; then ends all."""
     started = []
 
     def start(*options):
-        address = f"unix:{tmp_path}/node.sock"
         node = subprocess.Popen(
-            [pathlib.Path(os.environ["FARVEC_BIN_DIR"]) / "farvec-compute-node", "--listen", address, *options],
+            [pathlib.Path(os.environ["FARVEC_BIN_DIR"]) / name, "--listen", f"unix:{socket}", *options],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         started.append(node)
         for _ in range(600):
-            if (tmp_path / "node.sock").exists() or node.poll() is not None:
+            if socket.exists() or node.poll() is not None:
                 break
             time.sleep(0.05)
         assert node.poll() is None, node.stderr.read()
-        return "grpc://" + address
+        return f"unix:{socket}"
 
     start.nodes = started
     yield start
     for node in started:
         node.terminate()
         node.communicate(timeout=60)
+
+
+@pytest.fixture()
+def serve(tmp_path):
+    """Starts a compute node with options and returns its address once it answers."""
+    for start in daemons("farvec-compute-node", tmp_path / "node.sock"):
+        def serve_index(*options):
+            return "grpc://" + start(*options)
+
+        serve_index.nodes = start.nodes
+        yield serve_index
+
+
+@pytest.fixture()
+def hold(tmp_path):
+    """Starts a memory node with options and returns its address."""
+    yield from daemons("farvec-memory-node", tmp_path / "memory.sock")
 
 
 def open_soon(address, opener=farvec.open):

@@ -272,6 +272,28 @@ def test_a_sweep_has_a_filter(tmp_path):
         farvec.sweep(tmp_path / "index", queries, filter="prise = 1", **common)
 
 
+def test_an_index_on_a_memory_node_takes_conditions(tmp_path, hold, serve):
+    rows, queries, path = vectors(ROWS, seed=3), vectors(10, seed=9), tmp_path / "index"
+    farvec.build_graph(rows, path, metric="l2", degree=12, list=24)
+    farvec.write_attributes(path, attributes_of(np.arange(ROWS)), SCHEMA)
+    memory = hold("--index", str(path), "--fabric", "tcp:127.0.0.1")
+    with farvec.open(path) as index:
+        expected = [index.search(queries, k=6, filter=condition, exact=True)
+                    for condition, _ in CONDITIONS]
+    node = serve("--memory-node", memory, "--tier", "fabric:tcp")
+    for index in open_soon(node), farvec.open(path, tier=f"fabric:tcp:{memory}"):
+        with index:
+            for (condition, _), wanted in zip(CONDITIONS, expected):
+                found = index.search(queries, k=6, list=ROWS, filter=condition, select=["price", "tags"])
+                np.testing.assert_array_equal(found.ids, wanted.ids, condition)
+                for ids, attributes in zip(found.ids, found.attributes):
+                    real = ids[ids != np.iinfo(np.uint32).max].astype(int)
+                    own = attributes_of(real)
+                    assert attributes["price"][:len(real)] == own["price"]
+                    assert [sorted(tags) for tags in attributes["tags"][:len(real)]] == [
+                        sorted(tags) for tags in own["tags"]]
+
+
 def test_searches_name_a_tenant(tmp_path, serve):
     farvec.Collection.create(tmp_path / "set", DIMENSION,
                              schema={"owner": "string tenant", "price": "i64"})

@@ -19,7 +19,8 @@ void check_region(const v1::Region& region, std::uint32_t id, std::uint64_t expe
               region.id(), region.bytes(), id, expected);
 }
 
-/// A segment has a file of ids, and one of attributes; a catalogue is a file.
+/// A segment has a file of ids, and one of attributes; an index has a schema and such a file, or
+/// none; a catalogue is a file.
 constexpr std::size_t kMostFiles = 2;
 
 /// Returns the bytes of the files after the regions of the index.
@@ -36,12 +37,12 @@ std::vector<std::uint64_t> check_files(const v1::AttachResponse& response, std::
   return files;
 }
 
-/// Returns the bytes of the files after the regions, which only segments and catalogues have.
+/// Returns the bytes of the files after the regions.
 std::vector<std::uint64_t> check_regions(const v1::AttachResponse& response,
-                                         const layout::Manifest& manifest, bool may_have_files) {
+                                         const layout::Manifest& manifest) {
   const std::size_t regions = manifest.regions.size();
   const auto served = static_cast<std::size_t>(response.regions_size());
-  if (served < regions || served > regions + (may_have_files ? kMostFiles : 0)) {
+  if (served < regions || served > regions + kMostFiles) {
     throw Error("the memory node serves {} regions and its manifest has {}", served, regions);
   }
   if (response.node() >= manifest.memory_nodes()) {
@@ -108,8 +109,7 @@ std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
   attachment->manifest_ = manifest_of(held.response, options);
   attachment->node_ = held.response.node();
   attachment->generation_ = held.response.generation();
-  attachment->file_bytes_ =
-      check_regions(held.response, attachment->manifest_, options.segment.has_value());
+  attachment->file_bytes_ = check_regions(held.response, attachment->manifest_);
   if (options.reads.kind != ReadPathKind::mapped) {
     attachment->open_endpoint_ =
         remote_endpoints(held.response, {options.reads, lease_bytes(held.response, options),

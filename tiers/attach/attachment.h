@@ -38,8 +38,8 @@ class Attachment {
 
   /// The manifest has no regions where a collection's catalogue is attached.
   const layout::Manifest& manifest() const { return manifest_; }
-  /// Returns the bytes of each file that the node holds beside a segment's index, or as a
-  /// catalogue. These files are the regions after the manifest's.
+  /// Returns the bytes of each file that the node holds beside an index, or as a catalogue. These
+  /// files are the regions after the manifest's.
   const std::vector<std::uint64_t>& file_bytes() const { return file_bytes_; }
   /// Returns the node's number in the manifest's placement; 0 without one.
   std::uint32_t node() const { return node_; }

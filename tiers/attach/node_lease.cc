@@ -42,6 +42,7 @@ void request_lease(NodeLease& held, const AttachOptions& options, const LeaseCal
   v1::AttachRequest request;
   request.set_client(options.client);
   request.set_transport(transport_of(options.reads.kind));
+  request.set_takes_files(true);
   for (;;) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + options.call_timeout);

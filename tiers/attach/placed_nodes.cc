@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/unreachable_error.h"
+#include "layout/index/file_placement.h"
 
 namespace farvec::tiers {
 
@@ -19,9 +20,32 @@ std::uint32_t PlacedNodes::admit(const KeptNode& node, const Attachment& attachm
     manifest_ = std::make_unique<const layout::Manifest>(attachment.manifest());
     manifest_text_ = layout::manifest_to_json(*manifest_);
     generation_ = attachment.generation();
+    files_known_ = false;
   }
   require_same(node, attachment);
+  require_same_files(node, attachment);
+  if (!files_known_ && layout::holds_files(attachment.node())) take_files(attachment);
   return attachment.node();
+}
+
+void PlacedNodes::take_files(const Attachment& attachment) {
+  files_known_ = true;
+  file_bytes_ = attachment.file_bytes();
+  placement_ = manifest_->placement;
+  if (placement_) layout::add_files(*placement_, file_bytes_);
+}
+
+/// The first nodes have all files, and the others none.
+void PlacedNodes::require_same_files(const KeptNode& node, const Attachment& attachment) const {
+  const bool holds = layout::holds_files(attachment.node());
+  if (holds ? !files_known_ || attachment.file_bytes() == file_bytes_
+            : attachment.file_bytes().empty()) {
+    return;
+  }
+  throw Error(
+      "the memory node at {} holds other attributes of the index than the nodes before it: it runs "
+      "an older farvec, or the attributes were written anew; start it again",
+      rpc::to_string(node.address));
 }
 
 void PlacedNodes::require_same(const KeptNode& node, const Attachment& attachment) const {
@@ -50,6 +74,10 @@ bool PlacedNodes::waited_enough() const {
 }
 
 void PlacedNodes::wait_ready(std::chrono::milliseconds bound, const std::atomic<bool>* stop) {
+  if (ready()) {
+    if (!alive()) throw UnreachableError("the memory nodes are gone");
+    return;
+  }
   const auto end = std::chrono::steady_clock::now() + bound;
   auto lock = kept_.lock();
   for (;;) {
@@ -73,9 +101,10 @@ void PlacedNodes::wait_ready(std::chrono::milliseconds bound, const std::atomic<
   ready_.store(true, std::memory_order_relaxed);
 }
 
-/// Called under the lock. All of the codes and offsets are needed.
+/// Called under the lock. All of the codes and offsets are needed, and a node that says whether
+/// the rows have attributes.
 bool PlacedNodes::holds_everything() const {
-  if (manifest_ == nullptr) return false;
+  if (manifest_ == nullptr || !files_known_) return false;
   std::vector<bool> here(manifest_->memory_nodes());
   for (const auto& node : kept_.nodes()) {
     if (node->attachment != nullptr) here[node->node] = true;
@@ -116,7 +145,7 @@ std::unique_ptr<transport::Endpoint> PlacedNodes::make_endpoint() {
   if (!manifest_->placement) return attached.front().attachment->make_endpoint();
   KeptNodes::hand_out_all(attached, *inbox);
   if (!inbox->has_any()) throw UnreachableError("none of the memory nodes can be read");
-  return std::make_unique<PlacedEndpoint>(*manifest_->placement, std::move(inbox), options_.placed);
+  return std::make_unique<PlacedEndpoint>(*placement_, std::move(inbox), options_.placed);
 }
 
 }  // namespace farvec::tiers

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/input_file.h"
 #include "layout/cluster/centroids_region.h"
 #include "layout/cluster/cluster_encoder.h"
 #include "layout/index/index_directory.h"
@@ -16,6 +17,7 @@
 #include "tests/fuzz/layout/cluster_fuzz.h"
 #include "tests/fuzz/layout/collection_seeds.h"
 #include "tests/fuzz/layout/device_fuzz.h"
+#include "tests/fuzz/layout/index_attributes_input.h"
 #include "tests/fuzz/layout/store_seeds.h"
 #include "tests/fuzz/layout/tuple_fuzz.h"
 #include "tests/fuzz/seed_files.h"
@@ -177,6 +179,31 @@ void write_device(const std::filesystem::path& folder) {
   fuzz::write_seed(fuzz::seed_path(folder, "layout_device_directory_fuzz", "one"), bytes);
 }
 
+/// Both files of an index's attributes, as they are and with checksums that are made right.
+void write_attributes(const std::filesystem::path& folder) {
+  const Manifest manifest = fuzz::attributed_manifest();
+  const Schema schema = parse_schema("price: i64, name: string not null, tags: set");
+  Tuples tuples;
+  for (std::uint64_t row = 0; row < manifest.count; ++row) {
+    tuples.append(schema, std::vector<Value>{std::int64_t(row), std::string(row, 'n'),
+                                             std::vector<std::string>{"all", "new"}});
+  }
+  const std::filesystem::path path = folder / "attributes";
+  std::filesystem::create_directories(path);
+  write_index_attributes(path, manifest, schema, tuples.view());
+  const std::string text = read_text((path / kIndexSchemaFile).string(), 1 << 16, "a schema");
+  const std::string file =
+      read_text((path / kSegmentAttributesFile).string(), 1 << 16, "a file of attributes");
+  for (const std::uint8_t flags : {std::uint8_t{0}, fuzz::IndexAttributesInput::kSeal}) {
+    std::vector<std::byte> input{std::byte{flags}, std::byte(text.size()), std::byte{0}};
+    append(input, std::as_bytes(std::span(text)));
+    append(input, std::as_bytes(std::span(file)));
+    fuzz::write_seed(fuzz::seed_path(folder, "layout_index_attributes_fuzz", std::to_string(flags)),
+                     input);
+  }
+  std::filesystem::remove_all(path);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -189,5 +216,6 @@ int main(int argc, char** argv) {
     fuzz::write_store(folder);
     fuzz::write_collection_seeds(folder);
     fuzz::write_tuples(folder);
+    write_attributes(folder);
   });
 }

@@ -4,20 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <set>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "layout/collection/segment_ids.h"
-#include "memory_node/daemon.h"
-#include "rpc/channel.h"
-#include "rpc/memory_node.grpc.pb.h"
 #include "tests/unit/collection/changing_collection.h"
 #include "tests/unit/collection/comes.h"
+#include "tests/unit/memory_node/node_thread.h"
 #include "tiers/attach/segment_host.h"
 
 namespace farvec::collection {
@@ -25,51 +22,7 @@ namespace farvec::collection {
 inline constexpr std::size_t kNodes = 3;
 inline constexpr std::uint64_t kPlenty = 64 << 20;
 
-/// A memory node on threads of this process, until it ends.
-class NodeThread {
- public:
-  NodeThread(const std::string& address, const std::string& tier, std::uint64_t bytes,
-             std::uint64_t log_bytes) {
-    options_.listen = rpc::parse_address(address);
-    options_.segment_bytes = bytes;
-    options_.log_bytes = log_bytes;
-    options_.quiet = true;
-    options_.threads = 1;
-    options_.drain = std::chrono::milliseconds(0);
-    options_.lease = std::chrono::seconds(20);
-    if (tier == "fabric:tcp") {
-      options_.lease = std::chrono::seconds(4);  // by which a death is noticed: nothing hangs up
-      options_.fabric = "tcp:127.0.0.1";
-    }
-    thread_ = std::thread([this] { memory_node::run_daemon(options_, stop_); });
-    const auto channel =
-        rpc::connect(options_.listen, {.wait = std::chrono::seconds(60), .tls = {}});
-    EXPECT_TRUE(comes([&] { return rpc::is_serving(channel, std::chrono::seconds(1)); }));
-    stub_ = memory_node::v1::MemoryNode::NewStub(channel);
-  }
-  ~NodeThread() {
-    stop_ = true;
-    thread_.join();
-  }
-  NodeThread(const NodeThread&) = delete;
-  NodeThread& operator=(const NodeThread&) = delete;
-
-  std::uint64_t segment_bytes() const { return stats().segments().bytes(); }
-  std::uint64_t leases() const { return stats().leases(); }
-
- private:
-  memory_node::v1::StatsResponse stats() const {
-    memory_node::v1::StatsResponse response;
-    grpc::ClientContext context;
-    EXPECT_TRUE(stub_->Stats(&context, {}, &response).ok());
-    return response;
-  }
-
-  memory_node::DaemonOptions options_;
-  std::atomic<bool> stop_{false};
-  std::unique_ptr<memory_node::v1::MemoryNode::Stub> stub_;
-  std::thread thread_;
-};
+using tests::NodeThread;
 
 /// Of one search, which may fail.
 inline Status status_of_search(const ViewPointer& view) {
@@ -106,7 +59,10 @@ class SegmentsOnNodes : public ChangingCollection {
     return "unix:" + folder_.file("node" + std::to_string(node));
   }
   void start(std::size_t node, std::uint64_t bytes = kPlenty) {
-    nodes_[node] = std::make_unique<NodeThread>(address(node), tier_, bytes, log_bytes_);
+    memory_node::DaemonOptions options = tests::node_options(address(node), tier_);
+    options.segment_bytes = bytes;
+    options.log_bytes = log_bytes_;
+    nodes_[node] = std::make_unique<NodeThread>(std::move(options));
   }
   std::vector<rpc::Address> addresses(std::size_t count) const {
     std::vector<rpc::Address> addresses;

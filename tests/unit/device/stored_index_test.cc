@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "layout/collection/index_attributes.h"
 #include "layout/index/index_writer.h"
 #include "tests/unit/device/failing_memory.h"
 #include "tests/unit/layout/index/index_fixture.h"
@@ -44,6 +45,24 @@ class StoredIndexTest : public testing::Test {
   const tests::TemporaryFolder folder_;
   const std::shared_ptr<Medium> medium_ = std::make_shared<Medium>(kBytes);
 };
+
+TEST_F(StoredIndexTest, RowsOfTenantsAreRefused) {
+  const auto store = open_writer(medium_);
+  const auto index = directory("first");
+  const auto give = [&](const char* text, const layout::Value& value) {
+    const layout::Schema schema = layout::parse_schema(text);
+    layout::Tuples tuples;
+    const std::vector<layout::Value> values{value};
+    for (std::uint64_t row = 0; row < index.manifest().count; ++row) tuples.append(schema, values);
+    layout::write_index_attributes(index.path(), index.manifest(), schema, tuples.view());
+  };
+  give("owner: string tenant", std::string("a"));
+  EXPECT_THAT(tests::message_of([&] { (void)put(store, "first", ""); }),
+              testing::HasSubstr("belong to tenants"));
+  EXPECT_FALSE(store->directory().slots[0]);
+  give("price: i64", std::int64_t{5});
+  EXPECT_NE(put(store, "first", ""), nullptr);
+}
 
 TEST_F(StoredIndexTest, HasTheBytesOfTheDirectory) {
   const auto store = open_writer(medium_);

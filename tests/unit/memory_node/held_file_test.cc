@@ -37,7 +37,7 @@ class HeldFileTest : public testing::Test {
   }
   static void read(const OpenedFile& file) {
     std::vector<std::byte> bytes(file.said().bytes);
-    file.read(bytes, [] {});
+    (void)file.read(bytes, [](std::uint64_t) {});
   }
   static std::string refusal(const HeldFile& said) {
     try {

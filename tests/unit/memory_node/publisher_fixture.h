@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "layout/collection/index_attributes.h"
+#include "layout/index/index_directory.h"
 #include "tests/unit/memory_node/served_node.h"
 
 namespace farvec::memory_node {
@@ -28,6 +31,15 @@ class PublisherTest : public ServedNode {
     v1::LoadResponse response;
     grpc::ClientContext context;
     return stub_->Load(&context, request, &response);
+  }
+  /// Gives each row of the second index this value.
+  void give_attributes(const char* text, const layout::Value& value) const {
+    const layout::Manifest manifest = layout::IndexDirectory::open(second_).manifest();
+    const layout::Schema schema = layout::parse_schema(text);
+    layout::Tuples tuples;
+    const std::vector<layout::Value> values{value};
+    for (std::uint64_t row = 0; row < manifest.count; ++row) tuples.append(schema, values);
+    layout::write_index_attributes(second_, manifest, schema, tuples.view());
   }
   v1::AttachResponse attach() const {
     v1::AttachResponse response;

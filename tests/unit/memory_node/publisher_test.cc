@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <future>
 
-#include "layout/collection/index_attributes.h"
 #include "layout/index/index_directory.h"
 #include "tests/unit/fifo.h"
 #include "tests/unit/memory_node/publisher_fixture.h"
@@ -73,24 +73,43 @@ TEST_F(PublisherTest, ManyPublicationsLeaveOneTable) {
       << "the names of replaced tables are gone";
 }
 
-TEST_F(PublisherTest, WhatBelongsToTenantsIsRefused) {
+TEST_F(PublisherTest, AttributesAreRegionsAfterThoseOfTheIndex) {
+  start();
+  give_attributes("owner: string tenant", std::string("a"));
+  ASSERT_TRUE(load(second_).ok());
+  EXPECT_EQ(state_.loaded_bytes.load(), state_.total_bytes.load());
+  EXPECT_EQ(state_.verified_bytes.load(), stats().region_bytes());
+  v1::AttachRequest request;
+  request.set_takes_files(true);
+  v1::AttachResponse lease;
+  grpc::ClientContext context;
+  ASSERT_TRUE(stub_->Attach(&context, request, &lease).ok());
+  ASSERT_EQ(lease.regions_size(), int{layout::kRegionCount} + 2);
+  const v1::Region& schema = lease.regions(layout::kRegionCount);
+  const v1::Region& attributes = lease.regions(layout::kRegionCount + 1);
+  EXPECT_EQ(schema.kind(), "schema");
+  EXPECT_EQ(schema.bytes(), std::filesystem::file_size(second_ + "/schema.bin"));
+  EXPECT_EQ(attributes.kind(), "attributes");
+  EXPECT_EQ(attributes.bytes(), std::filesystem::file_size(second_ + "/attributes.bin"));
+}
+
+TEST_F(PublisherTest, AttributesThatAreNotWholeChangeNothing) {
   start();
   const std::uint64_t generation = attach().generation();
-  const layout::Manifest manifest = layout::IndexDirectory::open(second_).manifest();
-  const auto give = [&](const char* text, const layout::Value& value) {
-    const layout::Schema schema = layout::parse_schema(text);
-    layout::Tuples tuples;
-    const std::vector<layout::Value> values{value};
-    for (std::uint64_t row = 0; row < manifest.count; ++row) tuples.append(schema, values);
-    layout::write_index_attributes(second_, manifest, schema, tuples.view());
-  };
-  give("owner: string tenant", std::string("a"));
+  give_attributes("price: i64", std::int64_t{5});
+  {
+    std::fstream bytes(second_ + "/attributes.bin",
+                       std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(-1, std::ios::end);
+    bytes.put('x');
+  }
   const grpc::Status refused = load(second_);
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
-  EXPECT_THAT(refused.error_message(), HasSubstr("belong to tenants"));
+  EXPECT_THAT(refused.error_message(), HasSubstr("is damaged"));
   expect_unchanged(generation);
-  give("price: i64", std::int64_t{5});
-  EXPECT_TRUE(load(second_).ok());
+  std::filesystem::remove(second_ + "/attributes.bin");
+  EXPECT_THAT(load(second_).error_message(), HasSubstr("attributes.bin"));
+  expect_unchanged(generation);
 }
 
 TEST_F(PublisherTest, WithoutMemoryForBothTheOldOneStays) {

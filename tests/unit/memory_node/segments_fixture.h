@@ -116,7 +116,7 @@ class ServiceSegmentsTest : public ServedNode {
     v1::HeldFile file;
     file.set_path(said.path);
     file.set_bytes(said.bytes);
-    file.set_xxh3(said.checksum);
+    file.set_xxh3(said.checksum.value());
     return file;
   }
   /// The ids of segment 1, one for each row of the small index.

@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "base/input_file.h"
 #include "layout/collection/segment_attributes.h"
 #include "tests/unit/message_of.h"
 #include "tests/unit/temporary_folder.h"
@@ -106,6 +109,93 @@ TEST_F(IndexAttributes, AreFoundDamaged) {
     std::filesystem::resize_file(path, length);
     EXPECT_THAT(refusal(), HasSubstr("schema.bin")) << length;
   }
+}
+
+/// What a memory node holds of both files.
+class HeldIndexAttributes : public IndexAttributes {
+ protected:
+  HeldIndexAttributes() {
+    write(10);
+    schema_ = bytes_of(kIndexSchemaFile);
+    attributes_ = bytes_of(kSegmentAttributesFile);
+  }
+  std::vector<std::byte> bytes_of(const char* name) const {
+    const std::string text = read_text((folder_.path() / name).string(), 1 << 20, "a file");
+    const auto bytes = std::as_bytes(std::span(text));
+    return {bytes.begin(), bytes.end()};
+  }
+  IndexAttributesBytes held() const { return {schema_, attributes_}; }
+  /// Both ways of reading refuse what is wrong.
+  std::string decoding() const {
+    const std::string decoded = tests::message_of([&] {
+      const Schema schema = decode_index_schema(held(), manifest_, "the index at X");
+      (void)decode_index_tuples(held(), manifest_, schema, "the index at X");
+    });
+    const std::string checked =
+        tests::message_of([&] { require_index_attributes(held(), manifest_, "the index at X"); });
+    EXPECT_EQ(decoded.empty(), checked.empty()) << decoded << checked;
+    return decoded;
+  }
+
+  std::vector<std::byte> schema_, attributes_;
+};
+
+TEST_F(HeldIndexAttributes, AreThoseOfTheFolder) {
+  EXPECT_EQ(decoding(), "");
+  EXPECT_EQ(decode_index_schema(held(), manifest_, "X"), kSchema());
+  EXPECT_EQ(decode_index_tuples(held(), manifest_, kSchema(), "X").bytes, tuples(10, 5).bytes);
+  const std::vector<std::uint64_t> lengths{schema_.size(), attributes_.size()};
+  EXPECT_NO_THROW(require_index_files(lengths, manifest_, "X"));
+}
+
+TEST_F(HeldIndexAttributes, AreFoundDamagedInEachByte) {
+  for (std::vector<std::byte>* file : {&schema_, &attributes_}) {
+    for (std::byte& byte : *file) {
+      byte ^= std::byte{4};
+      EXPECT_THAT(decoding(), HasSubstr("of the index at X")) << (&byte - file->data());
+      byte ^= std::byte{4};
+    }
+    for (const std::size_t length : {std::size_t{0}, std::size_t{63}, file->size() - 1}) {
+      const std::vector<std::byte> whole = *file;
+      file->resize(length);
+      EXPECT_THAT(decoding(), HasSubstr("of the index at X")) << length;
+      *file = whole;
+    }
+  }
+}
+
+TEST_F(HeldIndexAttributes, OfAnotherIndexOrAnotherWritingAreRefused) {
+  manifest_.dataset.xxh3 = 78;
+  EXPECT_THAT(decoding(), HasSubstr("of other vectors"));
+  manifest_.dataset.xxh3 = 77;
+  write(20);
+  attributes_ = bytes_of(kSegmentAttributesFile);
+  EXPECT_THAT(decoding(), HasSubstr("write both anew"));
+}
+
+TEST_F(HeldIndexAttributes, HaveLengthsThatCanBe) {
+  const auto refused = [&](std::vector<std::uint64_t> lengths) {
+    return !tests::message_of([&] { require_index_files(lengths, manifest_, "X"); }).empty();
+  };
+  const std::uint64_t schema = schema_.size();
+  const std::uint64_t least = segment_tuples_begin(manifest_.count);
+  EXPECT_FALSE(refused({schema, least}));
+  EXPECT_TRUE(refused({schema, least - 1}));
+  EXPECT_TRUE(refused({schema, least + manifest_.count * kMostTupleBytes + 1}));
+  EXPECT_TRUE(refused({sizeof(IndexSchemaHeader) + kMostSchemaBytes + 1, least}));
+  EXPECT_TRUE(refused({}));
+  EXPECT_TRUE(refused({schema}));
+  EXPECT_TRUE(refused({schema, least, 64}));
+}
+
+TEST_F(IndexAttributes, HaveRoomForTheLongestSchema) {
+  std::vector<Column> columns;
+  for (std::size_t i = 0; i < Schema::kMostColumns; ++i) {
+    std::string name(Schema::kMostNameBytes, 'x');
+    name.replace(0, 4, fmt::format("x{:03}", i));
+    columns.push_back({name, ColumnType::timestamp, false, false});
+  }
+  EXPECT_LT(to_string(Schema(columns)).size(), kMostSchemaBytes);
 }
 
 }  // namespace

@@ -1,28 +1,32 @@
-// HeldTuples are the tuples of a segment's rows that memory nodes hold.
+// HeldTuples are the tuples of the rows of a segment, or of an index, that memory nodes hold.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "collection/nodes/segment_nodes.h"
 #include "layout/attributes/tuple_source.h"
-#include "layout/collection/segment_key.h"
+#include "tiers/attach/attach_options.h"
 #include "tiers/attach/node_set.h"
 
-namespace farvec::collection {
+namespace farvec::tiers {
 
 /// Says where the file of attributes lies.
 struct HeldPlace {
-  std::shared_ptr<const SegmentNodes> from;
-  layout::SegmentKey key;
-  std::shared_ptr<tiers::NodeSet> nodes;  ///< those of `from` that hold the segment
+  std::shared_ptr<NodeSet> nodes;
   std::uint32_t region = 0;
+  /// How each of the nodes is attached by itself, the first one that is read first: they have
+  /// copies of the file, or none.
+  std::vector<AttachOptions> copies;
+  std::chrono::milliseconds patience{5'000};  ///< for the nodes at first, and for each read
+  std::string name;                           ///< for messages: "segment 3"
 };
 
 /// Keeps 12 bytes for each row in DRAM: where its tuple ends, and 32 bits of its checksum. A tuple
@@ -49,7 +53,7 @@ class HeldTuples final : public layout::TupleSource {
   Piece piece_of(NodeId row) const;
   bool is_sound(NodeId row, std::span<const std::byte> tuple) const;
   std::vector<std::byte> read_from_set(const Piece& piece) const;
-  std::vector<std::byte> read_from_node(std::size_t node, const Piece& piece) const;
+  std::vector<std::byte> read_from_node(const AttachOptions& options, const Piece& piece) const;
   std::vector<std::byte> read_another(NodeId row) const;
   void connect() const;
   Ticks deadline() const;
@@ -62,4 +66,4 @@ class HeldTuples final : public layout::TupleSource {
   mutable std::unique_ptr<transport::Endpoint> endpoint_;  ///< null: not connected
 };
 
-}  // namespace farvec::collection
+}  // namespace farvec::tiers

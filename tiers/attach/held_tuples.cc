@@ -1,4 +1,4 @@
-#include "collection/segment/held_tuples.h"
+#include "tiers/attach/held_tuples.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -14,7 +14,7 @@
 #include "layout/collection/segment_attributes.h"
 #include "tiers/attach/attachment.h"
 
-namespace farvec::collection {
+namespace farvec::tiers {
 namespace {
 
 std::uint32_t sum_of(std::span<const std::byte> tuple) {
@@ -72,15 +72,13 @@ bool HeldTuples::is_sound(NodeId row, std::span<const std::byte> tuple) const {
 }
 
 Ticks HeldTuples::deadline() const {
-  const auto patience = place_.from->options().attach.call_timeout;
-  return now_ticks() + us_to_ticks(static_cast<double>(patience.count()) * 1e3);
+  return now_ticks() + us_to_ticks(static_cast<double>(place_.patience.count()) * 1e3);
 }
 
 /// The set is waited for once, since it attaches its nodes in the background.
 void HeldTuples::connect() const {
   if (endpoint_ != nullptr) return;
-  const std::chrono::milliseconds wait{0};
-  place_.nodes->wait_ready(buffer_.size() == 0 ? place_.from->options().attach.call_timeout : wait);
+  place_.nodes->wait_ready(buffer_.size() == 0 ? place_.patience : std::chrono::milliseconds(0));
   if (buffer_.size() == 0) buffer_ = HugeBuffer(layout::kMostTupleBytes);
   auto endpoint = place_.nodes->make_endpoint();
   endpoint->register_memory(buffer_.span());
@@ -94,13 +92,13 @@ std::vector<std::byte> HeldTuples::read_from_set(const Piece& piece) const {
   const Status status = read_into(*endpoint_, place_.region, piece.offset, to, deadline());
   if (status.ok()) return {to.begin(), to.end()};
   endpoint_.reset();  // which gives the buffer back; the next read connects anew
-  throw UnreachableError("attributes of segment {} cannot be read from its memory nodes: {}",
-                         place_.key.number, status.message());
+  throw UnreachableError("attributes of {} cannot be read from its memory nodes: {}", place_.name,
+                         status.message());
 }
 
-std::vector<std::byte> HeldTuples::read_from_node(std::size_t node, const Piece& piece) const {
-  const tiers::AttachOptions options = place_.from->attach_options(node, place_.key);
-  const auto attachment = tiers::Attachment::attach(options);
+std::vector<std::byte> HeldTuples::read_from_node(const AttachOptions& options,
+                                                  const Piece& piece) const {
+  const auto attachment = Attachment::attach(options);
   HugeBuffer buffer(piece.bytes);
   const auto endpoint = attachment->make_endpoint();
   endpoint->register_memory(buffer.span());
@@ -115,25 +113,23 @@ std::vector<std::byte> HeldTuples::read_from_node(std::size_t node, const Piece&
 /// Looks for a copy that is not damaged: the set reads the first node that lives.
 std::vector<std::byte> HeldTuples::read_another(NodeId row) const {
   std::string failures;
-  for (const std::size_t node : place_.from->homes(place_.key.number)) {
-    const std::string address = rpc::to_string(place_.from->options().nodes[node]);
+  for (const AttachOptions& copy : place_.copies) {
+    const std::string address = rpc::to_string(copy.memory_node);
     try {
-      std::vector<std::byte> tuple = read_from_node(node, piece_of(row));
+      std::vector<std::byte> tuple = read_from_node(copy, piece_of(row));
       if (is_sound(row, tuple)) return tuple;
       failures += fmt::format("; the copy on the memory node at {} is damaged", address);
     } catch (const Error& error) {
       failures += fmt::format("; {}", error.what());
     }
   }
-  throw Error("the attributes of row {} of segment {} cannot be read{}", row, place_.key.number,
-              failures);
+  throw Error("the attributes of row {} of {} cannot be read{}", row, place_.name, failures);
 }
 
 std::vector<std::byte> HeldTuples::read_row(NodeId row, const layout::Schema& schema) const {
   std::vector<std::byte> tuple = read_from_set(piece_of(row));
   if (!is_sound(row, tuple)) tuple = read_another(row);
-  layout::check_tuple(tuple, schema,
-                      fmt::format("row {} of segment {} on memory nodes", row, place_.key.number));
+  layout::check_tuple(tuple, schema, fmt::format("row {} of {} on memory nodes", row, place_.name));
   return tuple;
 }
 
@@ -147,4 +143,4 @@ std::size_t HeldTuples::dram_bytes() const {
   return ends_.capacity() * sizeof(ends_[0]) + sums_.capacity() * sizeof(sums_[0]);
 }
 
-}  // namespace farvec::collection
+}  // namespace farvec::tiers
