@@ -94,7 +94,7 @@ grpc::Status Service::Attach(grpc::ServerContext* context, const v1::AttachReque
   if (!publication->table->file_checksums.empty() && !request->takes_files()) {
     return rpc::to_grpc(StatusCode::failed_precondition,
                         "the rows of the index have attributes, of which this reader knows "
-                        "nothing: it runs an older farvec; start it with the memory node's");
+                        "nothing: it runs an older farvec than the memory node");
   }
   return lease(publication, *request, *context, *response);
 }

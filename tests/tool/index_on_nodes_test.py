@@ -73,7 +73,7 @@ class IndexOnNodesTest(DaemonTest):
 
     def test_a_sweep_over_a_node_has_a_filter(self):
         self.build()
-        self.serve(tier="fabric:tcp")
+        self.await_status(self.serve(tier="fabric:tcp"))
         out = self.folder / "sweep.jsonl"
         few = self.prices < 30
         self.must_pass(farvec(
