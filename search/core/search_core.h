@@ -62,8 +62,9 @@ inline constexpr std::uint64_t kNoUserId = std::numeric_limits<std::uint64_t>::m
 /// Says what one search cost. The counts are exact: the same for the same index and parameters on
 /// every machine.
 struct QueryCounts {
-  std::uint64_t hops = 0;        ///< expand() calls; none in a search among given rows
-  std::uint64_t reads = 0;       ///< records fetched from the tier
+  std::uint64_t hops = 0;  ///< expand() calls; none in a search among given rows
+  /// Reads of the tier: of a record each, or of several near each other.
+  std::uint64_t reads = 0;
   std::uint64_t cache_hits = 0;  ///< records found in a cache or pool instead
   std::uint64_t estimates = 0;   ///< distances estimated from codes
   std::uint64_t distances = 0;   ///< exact distances
@@ -234,8 +235,9 @@ struct SearchCoreOptions {
   std::shared_ptr<transport::Device> device;
   std::uint32_t max_list = 1024;   ///< largest list of a search that is not refused
   std::uint32_t max_probe = 4096;  ///< most clusters that a search which is not refused probes
-  /// For cluster indexes only: vectors with at most this many bytes between them share a read.
-  /// Without a value, no read brings more than one vector that was asked for by its address.
+  /// Vectors of clusters with at most this many bytes between them share a read, and so do records
+  /// of a graph that a search compares one by one. Without a value, no read brings more than one
+  /// vector that was asked for by its address.
   std::optional<std::uint32_t> merge_gap_bytes;
   std::shared_ptr<ProbeCounts> probe_counts;  ///< for a cluster index; may be null
   std::uint32_t request_bytes = 0;            ///< see CorePart::request_bytes()

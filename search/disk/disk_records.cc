@@ -19,6 +19,9 @@ using disk::DiskFile;
 constexpr std::uint32_t kLeastReads = 32;
 constexpr std::uint32_t kMostReads = 256;
 constexpr std::uint32_t kStagingBytes = 8u << 20;
+/// One read brings records of a graph that are near each other up to this length. A disk brings as
+/// much at once.
+constexpr std::uint32_t kTogetherBytes = 4096;
 
 fs::path region_path(const std::string& path, const layout::IndexDirectory& directory,
                      std::uint32_t region) {
@@ -74,7 +77,8 @@ std::uint32_t disk_read_count(std::uint32_t longest_bytes) {
 DiskReads disk_reads(const SearchIndex& index) {
   const auto longest = static_cast<std::uint32_t>(
       index.visit_records([](const auto& own) { return longest_read(own); }));
-  return {disk_read_count(longest), {longest, longest}};
+  const std::uint32_t most = index.graph() == nullptr ? longest : std::max(longest, kTogetherBytes);
+  return {disk_read_count(longest), {most, most}};
 }
 
 std::unique_ptr<transport::Endpoint> make_disk_endpoint(std::shared_ptr<const DiskFile> records,

@@ -30,9 +30,10 @@ class GraphReadPart final : public EndpointPart<GraphSearcher<EndpointNodeSource
              options.request_bytes),
         cache_(options.cache_bytes, index.locator().geometry().max_record_bytes()) {
     for (std::uint32_t s = 0; s < options.slots; ++s) {
-      this->add_slot(std::make_unique<Searcher>(
-          index, options.max_list,
-          EndpointNodeSource(index.locator(), this->dispatcher(), s, cache_)));
+      this->add_slot(
+          std::make_unique<Searcher>(index, options.max_list,
+                                     EndpointNodeSource(index.locator(), this->dispatcher(), s,
+                                                        cache_, options.merge_gap_bytes)));
     }
   }
 

@@ -50,6 +50,7 @@ Status ReadLane::settle(Ticks deadline) {
   if (buffer_.size() < lane_bytes_) {
     if (Status status = dispatcher_.wait_for_buffer(*this, deadline); !status.ok()) return status;
   }
+  if (troubles_.has(Trouble::moved)) make_requests(room_);
   troubles_.clear();
   return {};
 }

@@ -22,6 +22,8 @@
 //             |                                          | partial
 //   cut_short | a read brought fewer bytes than it asked | wait(): `data_loss`
 //   lost      | some reads bring nothing                 | bytes(): empty for these
+//   moved     | reads were added elsewhere than in their | begin() puts them in their places
+//             | places                                   |
 //
 // begin() forgets them all.
 #pragma once
@@ -50,6 +52,7 @@ enum class Trouble : std::uint8_t {
   failed = 8,
   cut_short = 16,
   lost = 32,
+  moved = 64,
 };
 
 /// Troubles are all that is wrong with a round.
@@ -147,7 +150,8 @@ class alignas(kCacheLineBytes) ReadLane {
 };
 
 /// Adds reads to a lane's round, at most DispatcherOptions::max_reads in all. They are numbered
-/// from 0 on. All of a dispatcher's reads have places, or none has.
+/// from 0 on. Where a dispatcher's reads have places, either all of a round are in theirs or none
+/// is.
 class ReadLane::Appender {
  public:
   explicit Appender(ReadLane& lane)
@@ -164,9 +168,9 @@ class ReadLane::Appender {
     (void)append(offset, bytes);
   }
 
-  /// Adds a read to the place `at` bytes into the lane's buffer; for dispatchers without places.
+  /// Adds a read to the place `at` bytes into the lane's buffer.
   void add(std::uint64_t offset, std::uint32_t bytes, std::uint64_t at) {
-    FARVEC_CHECK(lane_.place_bytes_ == 0, "the reads of this lane have places");
+    if (lane_.place_bytes_ > 0) lane_.troubles_.add(Trouble::moved);
     if (at > lane_.lane_bytes_ || bytes > lane_.lane_bytes_ - at) [[unlikely]] {
       lane_.troubles_.add(Trouble::beyond);
       at = 0;

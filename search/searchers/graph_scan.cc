@@ -28,7 +28,8 @@ Status learn_vertices(Source& source, RowVertices& vertices, Ticks deadline) {
       vertices.learn(vertex, record.row);
       ++came;
     };
-    if (Status status = source.expand({ids, batch.count}, learn); !status.ok()) return status;
+    if (Status status = read_records(source, {ids, batch.count}, learn); !status.ok())
+      return status;
     if (came < batch.count) {
       return {StatusCode::unavailable,
               "it is not known where rows are, and a memory node that would tell cannot be read"};

@@ -45,6 +45,19 @@ class LineCountingSource {
     return expand_passing(frontier, std::forward<Visit>(visit), [](NodeId) { return false; });
   }
 
+  template <typename Visit>
+  Status expand_together(std::span<const NodeId> ids, Visit&& visit) requires
+      requires(Source& source) {
+    source.expand_together(ids, visit);
+  }
+  {
+    for (const NodeId id : ids) {
+      const layout::Extent extent = locator_.locate(id);
+      lines_.records += lines_of(extent.offset, extent.bytes);
+    }
+    return source_.expand_together(ids, visit);
+  }
+
   template <typename Visit, typename Passed>
   Status expand_passing(std::span<const NodeId> frontier, Visit&& visit, Passed&& passed) {
     for (const NodeId id : frontier) {

@@ -2,6 +2,7 @@
 // a walk of the graph would mostly pass others, or all, where a search is to be exact.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +46,18 @@ inline void keep_nearest(graph::CandidateList& nearest, float distance, NodeId i
     nearest.erase(graph::CandidateList::id_of(nearest.farthest()));
   }
   nearest.insert(distance, id);
+}
+
+/// Reads the records of some vertices, and sorts these where the source then reads those near each
+/// other together.
+template <typename Source, typename Visit>
+Status read_records(Source& source, std::span<NodeId> ids, Visit&& visit) {
+  if constexpr (requires { source.expand_together(ids, visit); }) {
+    std::sort(ids.begin(), ids.end());
+    return source.expand_together(ids, visit);
+  } else {
+    return source.expand(ids, visit);
+  }
 }
 
 /// Compares the rows that the request is among, and all rows of an exact search among no rows.
@@ -168,18 +181,19 @@ class RowScan {
     }
   }
 
-  Status read(std::span<const NodeId> ids) {
+  Status read(std::span<NodeId> ids) {
     const Status in_time = check_deadline(parts_.request.deadline);
     if (!in_time.ok()) return in_time;
     for (const NodeId id : ids) parts_.source.expect(id);
     bool strange = false;
-    const Status status = parts_.source.expand(ids, [&](NodeId id, const NodeRecord& record) {
+    const auto compare = [&](NodeId id, const NodeRecord& record) {
       const NodeId row = record.row == kInvalidNode ? id : record.row;
       if (parts_.vertices != nullptr && parts_.vertices->vertex_of(row) != id) strange = true;
       if (!parts_.request.is_among_rows() && is_out(row)) return;
       keep_nearest(scratch_.results, parts_.scorer.exact(id, record), row);
       ++counts_.distances;
-    });
+    };
+    const Status status = read_records(parts_.source, ids, compare);
     if (!status.ok() || !strange) return status;
     return {StatusCode::data_loss, "a record says that it is of another row than before"};
   }

@@ -2,6 +2,8 @@
 // work by loads.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "search/core/search_core.h"
 #include "search/lanes/read_dispatcher.h"
 #include "search/sources/record_cache.h"
+#include "search/sources/record_runs.h"
 
 namespace farvec::search {
 
@@ -21,20 +24,26 @@ namespace farvec::search {
 /// others posted with one doorbell, suspends once, and visits them in the lane's own buffer.
 class EndpointNodeSource {
  public:
+  /// For `gap_bytes` see SearchCoreOptions::merge_gap_bytes.
   EndpointNodeSource(const layout::GraphLocator& locator, ReadDispatcher& dispatcher,
-                     std::uint32_t lane, RecordCache& cache)
+                     std::uint32_t lane, RecordCache& cache,
+                     std::optional<std::uint32_t> gap_bytes = std::nullopt)
       : locator_(locator),
         dispatcher_(dispatcher),
         lane_(dispatcher.lane(lane)),
         cache_(cache),
         has_cache_(cache.enabled()),
-        scratch_(locator.geometry().scratch_ids()) {}
+        scratch_(locator.geometry().scratch_ids()) {
+    if (!gap_bytes) return;
+    run_limits_ = {*gap_bytes, dispatcher.endpoint().limits().max_read_bytes,
+                   dispatcher.options().lane_bytes};
+  }
 
   /// Returns the options that the dispatcher needs for a graph's searches.
   static DispatcherOptions dispatcher_options(const layout::GraphLocator& locator,
                                               std::uint32_t lanes) {
     const std::uint32_t slot = slot_bytes(locator);
-    return {lanes, std::size_t{graph::kMaxWidth} * slot, graph::kMaxWidth, slot};
+    return {lanes, std::size_t{graph::kMaxWidth} * slot + kBetweenBytes, graph::kMaxWidth, slot};
   }
 
   /// Is called before each search. `counts` must live until the next call.
@@ -56,10 +65,28 @@ class EndpointNodeSource {
     return expand_passing(frontier, visit, [](NodeId) { return false; });
   }
 
+  /// Does what expand() does, for vertices in ascending order. Records near each other share a
+  /// read, where the tier merges reads.
+  template <typename Visit>
+  Status expand_together(std::span<const NodeId> ids, Visit&& visit) {
+    const auto none = [](NodeId) { return false; };
+    return run_limits_ ? bring<true>(ids, visit, none) : bring<false>(ids, visit, none);
+  }
+
   /// See graph::ListSource. The cache keeps whole records alone.
   template <typename Visit, typename Passed>
   [[gnu::always_inline]] Status expand_passing(std::span<const NodeId> frontier, Visit&& visit,
                                                Passed&& passed) {
+    return bring<false>(frontier, visit, passed);
+  }
+
+ private:
+  /// Room of a lane for what is between records that share a read.
+  static constexpr std::size_t kBetweenBytes = std::size_t{16} << 10;
+
+  template <bool together, typename Visit, typename Passed>
+  [[gnu::always_inline]] Status bring(std::span<const NodeId> frontier, Visit&& visit,
+                                      Passed&& passed) {
     std::span<const NodeId> here;
     if (has_cache_) here = take_hits(frontier);
     // Everything is visited in this one place, first what the cache has and then what was read: so
@@ -80,16 +107,16 @@ class EndpointNodeSource {
         if (has_cache_ && read && !list_alone) cache_.insert(here[i], bytes);
       }
       if (read) break;
-      if (Status status = ask(frontier, passed); !status.ok()) return status;
+      const Status asked = together ? ask_together(frontier) : ask(frontier, passed);
+      if (!asked.ok()) return asked;
       if (Status status = lane_.wait(deadline_, partial_); !status.ok()) return status;
-      take_arrived(frontier.size());
+      together ? take_parts(frontier.size()) : take_arrived(frontier.size());
       here = frontier;
     }
     serve_others();
     return {};
   }
 
- private:
   static std::uint32_t slot_bytes(const layout::GraphLocator& locator) {
     return round_up(locator.geometry().max_record_bytes(),
                     static_cast<std::uint32_t>(kCacheLineBytes));
@@ -140,6 +167,37 @@ class EndpointNodeSource {
     return lane_.hold(deadline_);
   }
 
+  Status ask_together(std::span<const NodeId> ids) {
+    if (Status status = lane_.begin(deadline_); !status.ok()) return status;
+    layout::Extent extents[graph::kMaxWidth];
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      extents[i] = locator_.locate(ids[i]);
+      found_[i] = {nullptr, extents[i].bytes, extents[i].degree};
+    }
+    runs_.plan({extents, ids.size()}, *run_limits_);
+    {
+      ReadLane::Appender round(lane_);
+      for (const RecordRuns::Run& run : runs_.runs()) {
+        round.add(run.offset, run.bytes, run.at);
+        counts_->bytes += run.bytes;
+      }
+    }
+    counts_->reads += static_cast<std::uint32_t>(runs_.runs().size());
+    return lane_.hold(deadline_);
+  }
+
+  /// Finds the first `count` records in the reads that were planned.
+  void take_parts(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const RecordRuns::Part& part = runs_.part(i);
+      const std::span<const std::byte> bytes = lane_.bytes(part.run);
+      found_[i].data = bytes.empty() ? nullptr : bytes.data() + part.skip;
+    }
+    for (std::uint32_t run = 0; run < runs_.runs().size(); ++run) {
+      counts_->lost += lane_.bytes(run).empty() ? 1 : 0;
+    }
+  }
+
   /// Finds the first `count` records that were asked for.
   void take_arrived(std::size_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -172,6 +230,8 @@ class EndpointNodeSource {
   Found found_[graph::kMaxWidth];
   NodeId cached_[graph::kMaxWidth] = {};
   NodeId missing_[graph::kMaxWidth] = {};  ///< vertices that the cache does not have
+  std::optional<RunLimits> run_limits_;    ///< none: each record has a read of its own
+  RecordRuns runs_;                        ///< those of expand_together()
 };
 
 }  // namespace farvec::search

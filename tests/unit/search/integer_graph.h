@@ -139,6 +139,7 @@ class IntegerGraph {
     all.resize(std::min<std::size_t>(all.size(), kWanted));
     return all;
   }
+  NodeId vertex_of(NodeId row) const { return vertices_[row]; }
   std::uint64_t bytes(std::span<const NodeId> rows) const {
     std::uint64_t sum = 0;
     for (const NodeId row : rows) sum += graph().locator().locate(vertices_[row]).bytes;

@@ -54,7 +54,8 @@ class PlacesTest : public testing::Test {
 
 TEST(Troubles, AddUpUntilTheyAreForgotten) {
   constexpr Trouble kAll[] = {Trouble::gave_up, Trouble::beyond,    Trouble::refused,
-                              Trouble::failed,  Trouble::cut_short, Trouble::lost};
+                              Trouble::failed,  Trouble::cut_short, Trouble::lost,
+                              Trouble::moved};
   Troubles troubles(kAll[0]);
   for (std::size_t i = 0; i < std::size(kAll); ++i) {
     troubles.add(kAll[i]);
@@ -107,9 +108,38 @@ TEST_F(PlacesTest, HoldNoMoreThanTheyAre) {
   });
 }
 
-TEST_F(PlacesTest, AreWhereReadsLie) {
-  ASSERT_TRUE(lane_.begin(coroutines::kNoDeadline).ok());
-  EXPECT_DEATH(ReadLane::Appender(lane_).add(0, 1, 5), "have places");
+/// A round may lie elsewhere, and the next one is in its places again.
+TEST_F(PlacesTest, AreTakenUpAgainAfterARoundWithoutThem) {
+  constexpr std::uint32_t kBytes = 3 * kPlaceBytes + 5;  ///< more than a place
+  run_in_fiber(scheduler_, dispatcher_, [this] {
+    for (const bool held : {true, false}) {
+      ASSERT_TRUE(lane_.begin(coroutines::kNoDeadline).ok());
+      {
+        ReadLane::Appender round(lane_);
+        round.add(7, kBytes, 0);
+        round.add(900, kBytes, 1024);
+      }
+      ASSERT_TRUE(
+          (held ? lane_.hold(coroutines::kNoDeadline) : lane_.post(coroutines::kNoDeadline)).ok());
+      ASSERT_TRUE(lane_.wait(coroutines::kNoDeadline, false).ok());
+      EXPECT_EQ(lane_.bytes(1).data(), lane_.bytes(0).data() + 1024);
+      const std::byte* const region = (*regions_)[0].bytes().data();
+      EXPECT_EQ(std::memcmp(lane_.bytes(0).data(), region + 7, kBytes), 0);
+      EXPECT_EQ(std::memcmp(lane_.bytes(1).data(), region + 900, kBytes), 0);
+      for (const std::uint32_t reads : {3u, kPlaces}) expect_round(reads, reads);
+    }
+  });
+}
+
+TEST_F(PlacesTest, AreNotNeededWithinTheBufferAlone) {
+  run_in_fiber(scheduler_, dispatcher_, [this] {
+    for (const std::uint64_t at : {kPlaces * kPlaceBytes - 9ull, kPlaces * kPlaceBytes + 1ull}) {
+      ASSERT_TRUE(lane_.begin(coroutines::kNoDeadline).ok());
+      ReadLane::Appender(lane_).add(0, 10, at);
+      EXPECT_EQ(lane_.post(coroutines::kNoDeadline).code(), StatusCode::internal);
+      expect_round(2, 0);
+    }
+  });
 }
 
 /// More than a lane has room for from the beginning.
