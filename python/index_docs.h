@@ -1,4 +1,4 @@
-// What help() says of an index in Python.
+// These texts are what help() says of an index in Python.
 #pragma once
 
 namespace farvec::python {
