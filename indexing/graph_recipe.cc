@@ -1,17 +1,17 @@
 #include "indexing/graph_recipe.h"
 
-#include <cstring>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "graph/vamana_merge.h"
 #include "graph/vertex_order.h"
 #include "indexing/chosen_codes.h"
 #include "indexing/code_bits.h"
+#include "indexing/row_order.h"
 #include "quantization/neighbor_encoder.h"
 
 namespace farvec::indexing {
@@ -53,34 +53,20 @@ void check_degree(layout::LayoutKind layout, std::uint32_t degree) {
 
 namespace {
 
-constexpr std::size_t kRowRun = 4096;
-
-/// Row i is rows[order[i]].
-dataset::VectorSet picked_rows(const VectorView& rows, std::span<const NodeId> order,
-                               unsigned threads) {
-  dataset::VectorSet picked(order.size(), rows.dimension, rows.type);
-  parallel_for(order.size(), kRowRun, resolve_threads(threads),
-               [&](std::size_t begin, std::size_t end, unsigned) {
-                 for (std::size_t i = begin; i < end; ++i) {
-                   std::memcpy(picked.mutable_row(i), rows.row(order[i]), rows.row_bytes());
-                 }
-               });
-  return picked;
-}
-
-struct CodeOptions {
+struct VertexOptions {
   CodeWish wish;
   const layout::WriteOptions& write;
+  bool in_order = false;  ///< see GraphRecipe
 };
 
-CodeTraining training_of(const layout::Manifest& manifest, const CodeOptions& options) {
+CodeTraining training_of(const layout::Manifest& manifest, const VertexOptions& options) {
   return {options.wish.usual, manifest.graph().build.seed, options.write.threads,
           options.write.interrupted, options.write.quiet};
 }
 
 /// Makes the codes of vertices; the manifest then says why they were chosen.
 EncodedRows vertex_codes(layout::Manifest& manifest, const VectorView& rows,
-                         const AdjacencyView& graph, const CodeOptions& options) {
+                         const AdjacencyView& graph, const VertexOptions& options) {
   Chosen<EncodedRows> chosen =
       choose_codes({rows, graph, manifest.metric}, options.wish, training_of(manifest, options));
   manifest.graph().build.steering = chosen.why;
@@ -88,7 +74,7 @@ EncodedRows vertex_codes(layout::Manifest& manifest, const VectorView& rows,
 }
 
 layout::Manifest write_inlined(const std::filesystem::path& directory, layout::Manifest manifest,
-                               const BuiltGraph& built, const CodeOptions& options) {
+                               const BuiltGraph& built, const VertexOptions& options) {
   const quantization::EdgeSet edges{built.source.rows, built.graph.view()};
   layout::GraphDescription& description = manifest.graph();
   const auto chosen = choose_edge_codes({edges.rows, edges.graph, manifest.metric}, options.wish,
@@ -108,12 +94,23 @@ layout::Manifest write_inlined(const std::filesystem::path& directory, layout::M
       options.write);
 }
 
-/// Writes the vertices in an order that makes the lists of their neighbours short.
+/// Returns an order of the vertices that makes the lists of their neighbours short, or that of the
+/// rows.
+std::vector<NodeId> packed_order(const BuiltGraph& built, const VertexOptions& options) {
+  if (!options.in_order) {
+    const layout::WriteOptions& write = options.write;
+    return graph::bisection_order(built.graph.view(),
+                                  {write.threads, write.quiet, write.interrupted});
+  }
+  std::vector<NodeId> order(built.graph.count());
+  std::iota(order.begin(), order.end(), NodeId{0});
+  return order;
+}
+
 layout::Manifest write_packed(const std::filesystem::path& directory, layout::Manifest manifest,
-                              const BuiltGraph& built, const CodeOptions& options) {
+                              const BuiltGraph& built, const VertexOptions& options) {
   const unsigned threads = options.write.threads;
-  const std::vector<NodeId> order = graph::bisection_order(
-      built.graph.view(), {threads, options.write.quiet, options.write.interrupted});
+  const std::vector<NodeId> order = packed_order(built, options);
   const graph::Graph graph = graph::reordered(built.graph.view(), order, threads);
   const dataset::VectorSet rows = picked_rows(built.source.rows, order, threads);
   const EncodedRows encoded = vertex_codes(manifest, rows.view(), graph.view(), options);
@@ -131,7 +128,8 @@ layout::Manifest write_graph(const std::filesystem::path& directory, const Built
   manifest.graph().layout = recipe.layout;
   manifest.graph().record_checksum = recipe.record_checksum;
   const VectorView& rows = built.source.rows;
-  const CodeOptions codes{{recipe.code_bits, usual_code_bits(recipe.layout)}, options};
+  const VertexOptions codes{
+      {recipe.code_bits, usual_code_bits(recipe.layout)}, options, recipe.in_order};
   if (recipe.layout == layout::LayoutKind::inlined) {
     return write_inlined(directory, std::move(manifest), built, codes);
   }

@@ -51,11 +51,13 @@ struct GraphRecipe {
   /// 1 to NeighborCodes::kMostBits. None: as many as the data needs (choose_codes()).
   std::optional<std::uint32_t> code_bits = std::nullopt;
   bool record_checksum = false;
+  /// For the packed layout: vertices are in the order of the rows, and their lists longer.
+  bool in_order = false;
 };
 
-/// Trains, encodes and writes. For the packed layout it first finds an order of the vertices. Codes
-/// have the seed of the graph. Returns the manifest as written. Throws Error where
-/// layout::write_index() does; then nothing is left on disk.
+/// Trains, encodes and writes. For the packed layout it first finds an order of the vertices,
+/// unless they have one. Codes have the seed of the graph. Returns the manifest as written. Throws
+/// Error where layout::write_index() does; then nothing is left on disk.
 layout::Manifest write_graph(const std::filesystem::path& directory, const BuiltGraph& built,
                              const GraphRecipe& recipe, const layout::WriteOptions& options);
 

@@ -29,6 +29,9 @@ struct SlottedRecipe {
   /// codes.
   std::optional<bool> rerank = std::nullopt;
   std::uint32_t entry_vertices = 0;  ///< 0: as many as pay
+
+  /// Packs the records in the order of the rows.
+  void pack_in_order() { packing = slotted::PackingKind::id; }
 };
 
 /// Throws StatusError (invalid_argument) for numbers that no slotted pages can have. It is called

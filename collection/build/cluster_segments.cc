@@ -10,6 +10,7 @@
 #include "dataset/vector_set.h"
 #include "indexing/cluster_merge_recipe.h"
 #include "indexing/cluster_recipe.h"
+#include "indexing/row_order.h"
 #include "indexing/stored_clusters.h"
 
 namespace farvec::collection {
@@ -72,23 +73,25 @@ std::shared_ptr<Segment> build_from_memtable(indexing::Source source, const Froz
   return build_cluster_segment(std::move(source), frozen.facts, recipe);
 }
 
-std::shared_ptr<Segment> merge_cluster_segments(std::span<const View::Bulk* const> segments,
-                                                const RowFacts& facts,
+std::shared_ptr<Segment> merge_cluster_segments(const JoinedRows& joined,
                                                 const SegmentRecipe& recipe) {
-  const View::Bulk& largest = *segments.front();
+  const View::Bulk& largest = *joined.segments.front();
   const auto read_rows = [&](const Segment& segment) {
     return std::move(read_cluster_segment(segment, recipe).rows);
   };
-  indexing::IndexChanges changes{*largest.out, rows_of_all(segments.subspan(1), recipe, read_rows)};
+  indexing::IndexChanges changes{*largest.out,
+                                 rows_of_all(joined.segments.subspan(1), recipe, read_rows)};
   indexing::StoredClusters stored = read_cluster_segment(*largest.segment, recipe);
   stored.probes = probes_of(*largest.segment, recipe);
   recipe.watch->enter(BuildPhase::linking);
-  const cluster::ClusteringOptions options = clustering_options(facts.ids.size(), recipe);
+  const std::size_t rows = joined.facts.ids.size();
+  const cluster::ClusteringOptions options = clustering_options(rows, recipe);
   indexing::StoredClusters merged =
       indexing::merge_clusters(std::move(stored), std::move(changes), options);
-  recipe.watch->linked(facts.ids.size());
+  if (!joined.order.empty()) indexing::reorder(merged, joined.order, recipe.threads);
+  recipe.watch->linked(rows);
   const std::vector<std::uint64_t> probes = halved(merged.probes);
-  auto segment = write_clusters(std::move(merged).built(recipe.threads), facts, recipe);
+  auto segment = write_clusters(std::move(merged).built(recipe.threads), joined.facts, recipe);
   segment->records().take_probes(probes);
   return segment;
 }

@@ -1,12 +1,18 @@
 // This file makes segments that are graphs, in records or in slotted pages.
+#include <algorithm>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "collection/build/page_recipe.h"
 #include "collection/build/segment_maker.h"
+#include "collection/build/tenant_order.h"
 #include "collection/segment/segment_folder.h"
 #include "dataset/vector_set.h"
+#include "graph/vertex_order.h"
 #include "indexing/graph_recipe.h"
 #include "indexing/merge_recipe.h"
+#include "indexing/row_order.h"
 #include "indexing/slotted_recipe.h"
 #include "indexing/stored_graph.h"
 
@@ -33,16 +39,21 @@ bool in_pages(const SegmentRecipe& recipe) {
 std::shared_ptr<Segment> write_graph(const indexing::BuiltGraph& built, const RowFacts& facts,
                                      const SegmentRecipe& recipe) {
   const layout::CollectionOptions& options = recipe.manifest->options;
+  const bool in_order = are_small_tenants(*recipe.schema, facts.attributes);
   return write_segment(
       [&](const layout::WriteOptions& write) {
         if (in_pages(recipe)) {
-          indexing::write_slotted(recipe.folder, built, page_recipe(*recipe.manifest), write);
+          indexing::SlottedRecipe pages = page_recipe(*recipe.manifest);
+          if (in_order) pages.pack_in_order();
+          indexing::write_slotted(recipe.folder, built, pages, write);
           return;
         }
-        indexing::write_graph(
-            recipe.folder, built,
-            {.layout = options.layout, .code_bits = options.code_bits, .record_checksum = false},
-            write);
+        indexing::write_graph(recipe.folder, built,
+                              {.layout = options.layout,
+                               .code_bits = options.code_bits,
+                               .record_checksum = false,
+                               .in_order = in_order},
+                              write);
       },
       facts, recipe);
 }
@@ -62,26 +73,44 @@ std::shared_ptr<Segment> build_graph_segment(indexing::Source source, const RowF
       facts, recipe);
 }
 
+/// Returns the graph of a memtable whose rows are all linked, with its vertices in the order of the
+/// segment's rows. Those that are out come after them, unless all stay where they are.
+indexing::FormerGraph graph_of(const FrozenRows& frozen, unsigned threads) {
+  graph::Graph graph = frozen.memtable.graph();
+  if (std::is_sorted(frozen.rows.begin(), frozen.rows.end())) {
+    return {std::move(graph), frozen.out};
+  }
+  std::vector<NodeId> order(frozen.rows.begin(), frozen.rows.end());
+  for (NodeId row = 0; row < graph.count(); ++row) {
+    if (frozen.out.contains(row)) order.push_back(row);
+  }
+  std::vector<NodeId> out(order.size() - frozen.rows.size());
+  std::iota(out.begin(), out.end(), static_cast<NodeId>(frozen.rows.size()));
+  return {graph::reordered(graph.view(), order, threads), RowSet().with(out)};
+}
+
 std::shared_ptr<Segment> adopt_memtable(indexing::Source source, const FrozenRows& frozen,
                                         const SegmentRecipe& recipe) {
   link_rest(frozen.memtable, recipe.threads, [&] { return recipe.watch->interrupted(); });
-  return write_graph(indexing::adopt_graph(std::move(source), {frozen.memtable.graph(), frozen.out},
+  return write_graph(indexing::adopt_graph(std::move(source), graph_of(frozen, recipe.threads),
                                            vamana_options(recipe)),
                      frozen.facts, recipe);
 }
 
-std::shared_ptr<Segment> merge_graph_segments(std::span<const View::Bulk* const> segments,
-                                              const RowFacts& facts, const SegmentRecipe& recipe) {
-  const View::Bulk& largest = *segments.front();
+std::shared_ptr<Segment> merge_graph_segments(const JoinedRows& joined,
+                                              const SegmentRecipe& recipe) {
+  const View::Bulk& largest = *joined.segments.front();
   const auto read_rows = [&](const Segment& segment) {
     return std::move(read_graph_segment(segment, recipe).rows);
   };
-  indexing::IndexChanges changes{*largest.out, rows_of_all(segments.subspan(1), recipe, read_rows)};
+  indexing::IndexChanges changes{*largest.out,
+                                 rows_of_all(joined.segments.subspan(1), recipe, read_rows)};
   indexing::StoredGraph stored = read_graph_segment(*largest.segment, recipe);
   recipe.watch->enter(BuildPhase::linking);
   indexing::StoredGraph merged =
       indexing::merge_graph(std::move(stored), std::move(changes), vamana_options(recipe));
-  return write_graph(std::move(merged).built(), facts, recipe);
+  if (!joined.order.empty()) indexing::reorder(merged, joined.order, recipe.threads);
+  return write_graph(std::move(merged).built(), joined.facts, recipe);
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 #include "base/check.h"
 #include "collection/build/segment_maker.h"
 #include "collection/build/segment_writer.h"
+#include "collection/build/tenant_order.h"
 #include "dataset/vector_set.h"
+#include "indexing/row_order.h"
 #include "indexing/source.h"
 
 namespace farvec::collection {
@@ -53,6 +55,34 @@ void append_attributes(const View::Bulk& bulk, std::span<const NodeId> rows,
   }
 }
 
+/// Owns what RowFacts refer to.
+struct GatheredFacts {
+  std::vector<std::uint64_t> ids;
+  layout::Tuples attributes;
+
+  RowFacts facts() const { return {ids, attributes.view()}; }
+};
+
+/// Row i of the result is row order[i].
+GatheredFacts picked(const RowFacts& facts, std::span<const NodeId> order) {
+  GatheredFacts picked;
+  picked.ids.reserve(order.size());
+  for (const NodeId row : order) {
+    picked.ids.push_back(facts.ids[row]);
+    picked.attributes.append(facts.attributes.row(row));
+  }
+  return picked;
+}
+
+/// Element i is rows[order[i]]; an empty order leaves all where they are.
+std::vector<NodeId> in_order(std::vector<NodeId> rows, std::span<const NodeId> order) {
+  if (order.empty()) return rows;
+  std::vector<NodeId> ordered;
+  ordered.reserve(rows.size());
+  for (const NodeId number : order) ordered.push_back(rows[number]);
+  return ordered;
+}
+
 std::vector<const View::Bulk*> largest_first(const View& part) {
   std::vector<const View::Bulk*> bulks;
   for (const View::Bulk& bulk : part.segments) bulks.push_back(&bulk);
@@ -69,15 +99,19 @@ std::shared_ptr<Segment> build_segment(const changes::RowBatch& batch,
   const layout::CollectionManifest& manifest = *recipe.manifest;
   layout::Manifest description =
       indexing::describe_source({recipe.name, recipe.name}, batch.rows, manifest.metric);
-  const dataset::VectorSet stored =
-      indexing::stored_copy(batch.rows, manifest.metric, recipe.threads);
-  indexing::Source source{std::move(description), stored.view()};
+  dataset::VectorSet stored = indexing::stored_copy(batch.rows, manifest.metric, recipe.threads);
   layout::Tuples nulls;
   if (batch.attributes.count() == 0 && !recipe.schema->empty()) {
     append_nulls(batch.rows.count, nulls);
   }
-  const RowFacts facts{batch.ids, nulls.count() > 0 ? nulls.view() : batch.attributes};
-  return maker_for(recipe).from_rows(std::move(source), facts, recipe);
+  RowFacts facts{batch.ids, nulls.count() > 0 ? nulls.view() : batch.attributes};
+  GatheredFacts ordered;
+  if (const auto order = tenant_order(*recipe.schema, facts.attributes); !order.empty()) {
+    stored = indexing::picked_rows(stored.view(), order, recipe.threads);
+    ordered = picked(facts, order);
+    facts = ordered.facts();
+  }
+  return maker_for(recipe).from_rows({std::move(description), stored.view()}, facts, recipe);
 }
 
 Replacement build_segment(const ViewPointer& part, Memtable& memtable,
@@ -90,21 +124,26 @@ Replacement build_segment(const ViewPointer& part, Memtable& memtable,
   if (fresh.live() == 0) return result;
   require_place(recipe);
   const layout::CollectionManifest& manifest = *recipe.manifest;
-  dataset::VectorSet rows(fresh.live(), manifest.dimension, manifest.stored_type);
-  std::vector<std::uint64_t> ids;
-  layout::Tuples attributes;
-  for (const NodeId row : result.parts.front().rows) {
-    std::memcpy(rows.mutable_row(ids.size()), memtable.row(row), rows.view().row_bytes());
-    ids.push_back(memtable.id(row));
-    if (!recipe.schema->empty()) attributes.append(fresh.attributes(row));
+  const std::vector<NodeId>& live = result.parts.front().rows;
+  GatheredFacts facts;
+  for (const NodeId row : live) {
+    facts.ids.push_back(memtable.id(row));
+    if (!recipe.schema->empty()) facts.attributes.append(fresh.attributes(row));
+  }
+  const std::vector<NodeId> order = tenant_order(*recipe.schema, facts.attributes.view());
+  if (!order.empty()) facts = picked(facts.facts(), order);
+  result.places = places_in(order);
+  const std::vector<NodeId> ordered = in_order(live, order);
+  dataset::VectorSet rows(ordered.size(), manifest.dimension, manifest.stored_type);
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    std::memcpy(rows.mutable_row(i), memtable.row(ordered[i]), rows.view().row_bytes());
   }
   indexing::Source source{
       indexing::describe_source({recipe.name, recipe.name}, rows.view(), manifest.metric),
       rows.view()};
   source.manifest.source_type = manifest.source_type;
-  const RowFacts facts{ids, attributes.view()};
-  result.segment =
-      maker_for(recipe).from_memtable(std::move(source), {memtable, *fresh.out, facts}, recipe);
+  result.segment = maker_for(recipe).from_memtable(
+      std::move(source), {memtable, *fresh.out, ordered, facts.facts()}, recipe);
   return result;
 }
 
@@ -112,19 +151,21 @@ Replacement merge_segments(const ViewPointer& part, const SegmentRecipe& recipe)
   const std::vector<const View::Bulk*> bulks = largest_first(*part);
   FARVEC_CHECK(!bulks.empty());
   Replacement result{.of = part, .parts = {}, .segment = nullptr};
-  std::vector<std::uint64_t> ids;
-  layout::Tuples attributes;
+  GatheredFacts facts;
   for (const View::Bulk* bulk : bulks) {
     const Segment& segment = *bulk->segment;
     result.parts.push_back(live_rows(&segment, segment.rows(), *bulk->out));
-    for (const NodeId row : result.parts.back().rows) ids.push_back(segment.ids().of(row));
+    for (const NodeId row : result.parts.back().rows) facts.ids.push_back(segment.ids().of(row));
     if (recipe.schema->empty()) continue;
-    append_attributes(*bulk, result.parts.back().rows, attributes);
+    append_attributes(*bulk, result.parts.back().rows, facts.attributes);
   }
-  if (ids.empty()) return result;
+  if (facts.ids.empty()) return result;
   require_place(recipe);
+  const std::vector<NodeId> order = tenant_order(*recipe.schema, facts.attributes.view());
+  if (!order.empty()) facts = picked(facts.facts(), order);
+  result.places = places_in(order);
   recipe.watch->enter(BuildPhase::reading);
-  result.segment = maker_for(recipe).from_segments(bulks, {ids, attributes.view()}, recipe);
+  result.segment = maker_for(recipe).from_segments({bulks, order, facts.facts()}, recipe);
   return result;
 }
 

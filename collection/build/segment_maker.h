@@ -19,13 +19,13 @@ struct SegmentMaker {
 
   /// Builds it of all rows of the source from nothing.
   Made (*from_rows)(indexing::Source source, const RowFacts& facts, const SegmentRecipe& recipe);
-  /// Makes it of the rows of a memtable that are not out; these are the source's rows.
+  /// Makes it of the rows of a memtable that are not out; these are the source's rows, in the order
+  /// of frozen.rows.
   Made (*from_memtable)(indexing::Source source, const FrozenRows& frozen,
                         const SegmentRecipe& recipe);
   /// Makes it from the structure of the first of the segments, without its rows that are out, and
   /// with the live rows of the others.
-  Made (*from_segments)(std::span<const View::Bulk* const> segments, const RowFacts& facts,
-                        const SegmentRecipe& recipe);
+  Made (*from_segments)(const JoinedRows& joined, const SegmentRecipe& recipe);
 };
 
 /// Links the rows of a memtable that are not linked yet. The memtable's own graph becomes the

@@ -26,6 +26,15 @@ struct RowFacts {
   layout::TupleView attributes;  ///< a tuple for each row; none where the schema has no columns
 };
 
+/// JoinedRows refer to the live rows of some segments, one segment after the other. They are
+/// borrowed.
+struct JoinedRows {
+  std::span<const View::Bulk* const> segments;
+  /// Which of these rows is each row of the new segment; empty: they stay in their order.
+  std::span<const NodeId> order;
+  const RowFacts& facts;
+};
+
 /// Writes the index and the facts of its rows, opens them, and brings them to memory nodes where
 /// the collection's segments are there. Throws Error; then there is no folder.
 std::shared_ptr<Segment> write_segment(const WriteIndex& write_index, const RowFacts& facts,
@@ -35,7 +44,8 @@ std::shared_ptr<Segment> write_segment(const WriteIndex& write_index, const RowF
 struct FrozenRows {
   Memtable& memtable;
   const RowSet& out;
-  const RowFacts& facts;  ///< those of the rows that are not out
+  std::span<const NodeId> rows;  ///< those that are not out, in the order of the segment's rows
+  const RowFacts& facts;
 };
 
 /// Returns options for reading segments that are merged, which obey the watch.

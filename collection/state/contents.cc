@@ -55,8 +55,8 @@ PartChanges changes_of(const View& view, const void* part) {
   return changes;
 }
 
-/// Returns the place of a row among those of a part that the new segment has.
-NodeId place_in(const ReplacedPart& replaced, NodeId row) {
+/// Returns the number of a row among those of a part that the new segment has.
+NodeId number_in(const ReplacedPart& replaced, NodeId row) {
   const auto at = std::lower_bound(replaced.rows.begin(), replaced.rows.end(), row);
   FARVEC_CHECK(at != replaced.rows.end() && *at == row, "row {} was not live", row);
   return static_cast<NodeId>(at - replaced.rows.begin());
@@ -73,10 +73,10 @@ View::Bulk changed_since(const Replacement& replacement, const View& now) {
     const PartChanges before = changes_of(*replacement.of, replaced.part);
     const PartChanges after = changes_of(now, replaced.part);
     for (const NodeId row : after.out->rows_beyond(*before.out)) {
-      out.push_back(first + place_in(replaced, row));
+      out.push_back(replacement.place(first + number_in(replaced, row)));
     }
     for (const NodeId row : after.updates->rows_beyond(*before.updates)) {
-      updated.push_back(first + place_in(replaced, row));
+      updated.push_back(replacement.place(first + number_in(replaced, row)));
       tuples.append(after.updates->find(row));
     }
     first += static_cast<NodeId>(replaced.rows.size());

@@ -22,15 +22,21 @@ namespace farvec::collection {
 /// A ReplacedPart names the rows of a part of a view that a new segment holds.
 struct ReplacedPart {
   const void* part = nullptr;  ///< a Memtable or a Segment
-  std::vector<NodeId> rows;    ///< all that were live, ascending: the segment's next ones
+  std::vector<NodeId> rows;    ///< all that were live, ascending
 };
 
 /// A Replacement is a segment that holds the live rows of some parts of a view, which it is to
 /// replace.
 struct Replacement {
-  ViewPointer of;                    ///< the view whose rows it holds
-  std::vector<ReplacedPart> parts;   ///< in the order of the segment's rows
+  ViewPointer of;  ///< the view whose rows it holds
+  std::vector<ReplacedPart> parts;
   std::shared_ptr<Segment> segment;  ///< null: no row was live
+  /// The segment's row of each row of the parts, one part after the other. Empty: the segment has
+  /// its rows in this order.
+  std::vector<NodeId> places = {};
+
+  /// Returns the segment's row of the row with this number among those of all parts.
+  NodeId place(NodeId number) const { return places.empty() ? number : places.at(number); }
 };
 
 /// Makes changes one after the other, by threads that take turns; current() may be called by any

@@ -134,15 +134,16 @@ inline std::vector<float> random_row(Random& random) {
   return row;
 }
 
-/// The view has as many live rows, and searches find the nearest of them.
+/// The view has as many live rows, and searches find the nearest of them. All meet the condition.
 inline void expect_holds(const ViewPointer& view, const Rows& rows, Random& random,
-                         Metric metric = Metric::l2) {
+                         Metric metric = Metric::l2,
+                         const attributes::Condition* condition = nullptr) {
   ASSERT_EQ(size_of(*view).live, rows.size());
   for (int i = 0; i < 3; ++i) {
     const std::vector<float> query = random_row(random);
     const auto expected = exact(rows, metric, query);
     const std::uint32_t k = 1 + static_cast<std::uint32_t>(random.below(40));
-    const Answer answer = search_view(view, query, k);
+    const Answer answer = search_view(view, query, k, kAll, {condition});
     ASSERT_EQ(answer.ids.size(), std::min<std::size_t>(k, rows.size()));
     for (std::size_t r = 0; r < answer.ids.size(); ++r) {
       ASSERT_EQ(answer.ids[r], expected[r].second) << "result " << r;

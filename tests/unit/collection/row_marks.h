@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "attributes/condition.h"
 #include "collection/segment/segment_folder.h"
 #include "collection/state/view.h"
 #include "layout/attributes/tuple.h"
@@ -17,6 +18,11 @@ inline layout::Schema mark_schema() {
   return layout::parse_schema("number: f64 not null, text: string not null");
 }
 
+/// The same columns, where the text is the tenant's key.
+inline layout::Schema tenant_mark_schema() {
+  return layout::parse_schema("number: f64 not null, text: string tenant");
+}
+
 inline std::vector<layout::Value> mark_of(const float* row) {
   return {double{row[0]}, std::string(static_cast<std::size_t>(50 * (row[1] + 1)), 'm')};
 }
@@ -24,6 +30,16 @@ inline std::vector<layout::Value> mark_of(const float* row) {
 /// The same columns for a collection that gets them while it has rows.
 inline layout::Schema later_mark_schema() {
   return layout::parse_schema("number: f64, text: string");
+}
+
+/// Names every tenant that a row of random_row() may have; null where there are no tenants.
+inline attributes::ConditionPointer of_any_tenant(const layout::Schema& schema) {
+  if (!schema.tenant()) return nullptr;
+  std::string text = "text in (''";
+  for (std::size_t length = 1; length <= 100; ++length) {
+    text += ", '" + std::string(length, 'm') + "'";
+  }
+  return attributes::parse_condition(text + ")", schema);
 }
 
 /// Appends the first values of a row's mark, as many as the schema has columns.

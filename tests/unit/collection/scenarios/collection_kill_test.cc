@@ -45,7 +45,8 @@ constexpr auto kLongLife = std::chrono::milliseconds(1000);
       const ViewPointer view = follower.view();
       std::uint64_t answer = view->version;
       if (answer < wanted || !bring_to(answer, version, rows)) answer = 0;
-      expect_holds(view, rows, random);
+      const auto condition = of_any_tenant(*view->schema);
+      expect_holds(view, rows, random, Metric::l2, condition.get());
       if (testing::Test::HasFailure()) answer = 0;
       if (write(answers, &answer, sizeof(answer)) != sizeof(answer)) _exit(2);
     }
@@ -116,7 +117,9 @@ void kill_again_and_again(const layout::CollectionManifest& shape, const char* t
     const std::uint64_t reached = reader.view()->version;
     ASSERT_GE(reached, acknowledged.version) << "after " << kill_count << " kills";
     ASSERT_TRUE(bring_to(reached, version, rows)) << "a part of a batch";
-    ASSERT_NO_FATAL_FAILURE(expect_holds(reader.view(), rows, random)) << kill_count << " kills";
+    const auto condition = of_any_tenant(*reader.view()->schema);
+    ASSERT_NO_FATAL_FAILURE(expect_holds(reader.view(), rows, random, Metric::l2, condition.get()))
+        << kill_count << " kills";
     if (!reader.view()->schema->empty()) {
       expect_marks(*reader.view(), kSmallDimension * sizeof(float));
       ASSERT_FALSE(testing::Test::HasFailure()) << kill_count << " kills";
@@ -148,6 +151,13 @@ TEST(CollectionKills, WhatWasAcknowledgedStays) {
 TEST(CollectionKills, RowsKeepTheirAttributes) {
   layout::CollectionManifest shape = small_shape();
   shape.schema = mark_schema();
+  kill_again_and_again(shape, "dram");
+}
+
+/// Segments have such rows in another order than memtables and other segments.
+TEST(CollectionKills, RowsOfTenantsKeepTheirAttributes) {
+  layout::CollectionManifest shape = small_shape();
+  shape.schema = tenant_mark_schema();
   kill_again_and_again(shape, "dram");
 }
 
