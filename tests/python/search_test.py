@@ -30,7 +30,11 @@ def test_an_exact_search_misses_nothing(folder, rows, queries, tier):
     with farvec.open(folder, tier=tier) as index:
         result = index.search(queries, k=10, list=10, exact=True)
     assert np.array_equal(np.sort(result.ids), np.sort(neighbours("l2", queries, rows, 10)))
-    assert result.counts.distances == result.counts.reads == QUERIES * ROWS
+    assert result.counts.distances == QUERIES * ROWS
+    if tier == "dram":
+        assert result.counts.reads == QUERIES * ROWS
+    else:  # records side by side share reads
+        assert 0 < result.counts.reads < QUERIES * ROWS / 10
     assert (result.counts.scans, result.counts.walks) == (QUERIES, 0)
 
 
