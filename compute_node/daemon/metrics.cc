@@ -77,7 +77,8 @@ void add_latency(Families& families, const LatencyHistogram& latency) {
 
 void add_totals(Families& families, const search::QueryCounts& totals) {
   add_counter(families, "hops_total", "Frontiers expanded", totals.hops);
-  add_counter(families, "reads_total", "Records fetched from the tier", totals.reads);
+  add_counter(families, "reads_total",
+              "Reads of the tier, of one record or several near each other", totals.reads);
   add_counter(families, "read_bytes_total", "Bytes fetched from the tier", totals.bytes);
   add_counter(families, "cache_hits_total", "Records found in a record cache or the pool",
               totals.cache_hits);
