@@ -8,6 +8,7 @@
 #include "base/types.h"
 #include "layout/attributes/schema.h"
 #include "layout/attributes/tuple.h"
+#include "search/filter/filter_plan.h"
 
 namespace farvec::collection {
 
@@ -18,8 +19,8 @@ namespace farvec::collection {
 std::vector<NodeId> tenant_order(const layout::Schema& schema, const layout::TupleView& attributes);
 
 /// Tenants of up to this many rows in a segment are small: searches among their rows compare these
-/// one by one, on every tier, and do not walk the graph (search::most_scanned()).
-inline constexpr std::uint64_t kSmallTenant = 8192;
+/// one by one, on every tier, and do not walk the graph.
+inline constexpr std::uint64_t kSmallTenant = search::kFewRows;
 
 /// Says whether at least half of the rows belong to small tenants. False without a tenant's column.
 /// The rows of a tenant lie together.

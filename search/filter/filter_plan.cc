@@ -6,10 +6,6 @@
 namespace farvec::search {
 namespace {
 
-/// Estimating this many takes some 0.3 ms. A walk passes most of the graph where the rows that
-/// match are far from the query, which their number does not say.
-constexpr std::uint64_t kAlwaysEstimated = 8192;
-
 /// An estimate takes some 15 ns, in which a disk of 2.5 GB a second brings this much.
 constexpr std::uint32_t kBytesPerEstimate = 32;
 
@@ -34,7 +30,7 @@ std::uint64_t most_scanned(const SearchIndex& index, std::uint32_t list,
   if (!estimates) return static_cast<std::uint64_t>(std::sqrt(reads));
   const std::uint32_t estimates_per_read = max_degree(index) + request_bytes / kBytesPerEstimate;
   const double least = std::sqrt(reads * estimates_per_read);
-  return std::max(kAlwaysEstimated, static_cast<std::uint64_t>(least));
+  return std::max(kFewRows, static_cast<std::uint64_t>(least));
 }
 
 }  // namespace farvec::search
