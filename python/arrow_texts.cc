@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "python/arrow_places.h"
+
 namespace farvec::python {
 namespace {
 
@@ -55,6 +57,15 @@ ReadText texts_of(const ArrowCells& cells, const Read& read) {
   };
 }
 
+ReadText dictionary_texts(const ArrowRows& rows, const layout::Column& column) {
+  const ArrowPlaces places(rows, column);
+  return [places, texts = arrow_texts(places.values(), column)](
+             std::size_t row) -> std::optional<std::string_view> {
+    const auto place = places(row);
+    return place ? texts(*place) : std::nullopt;
+  };
+}
+
 }  // namespace
 
 bool is_arrow_string(std::string_view format) {
@@ -65,7 +76,13 @@ bool is_arrow_bytes(std::string_view format) {
   return format == "z" || format == "Z" || format == "vz";
 }
 
+bool holds_arrow_strings(const ArrowSchema& schema) {
+  const ArrowSchema& texts = schema.dictionary != nullptr ? *schema.dictionary : schema;
+  return schema.format != nullptr && texts.format != nullptr && is_arrow_string(texts.format);
+}
+
 ReadText arrow_texts(const ArrowRows& rows, const layout::Column& column) {
+  if (rows.schema.dictionary != nullptr) return dictionary_texts(rows, column);
   const ArrowCells cells(rows, 3, column);
   switch (rows.schema.format[0]) {
     case 'u':

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/timestamp.h"
 #include "indexing/attributes/exact_value.h"
+#include "python/arrow_places.h"
 #include "python/arrow_texts.h"
 
 namespace farvec::python {
@@ -124,9 +125,7 @@ ReadValue lists(const ArrowRows& rows, const Column& column) {
   if (!has_child) refuse_array(column, "is a list without elements");
   const ArrowSchema& schema = *rows.schema.children[0];
   const ArrowArray& array = *rows.array.children[0];
-  if (schema.format == nullptr || !is_arrow_string(schema.format) || schema.dictionary != nullptr) {
-    refuse_array(column, "is a list of what is not str");
-  }
+  if (!holds_arrow_strings(schema)) refuse_array(column, "is a list of what is not str");
   const std::int64_t most = array.length;
   return arrow_cell_values(cells, [read = arrow_texts({schema, array, 0, most}, column), most](
                                       const ArrowCells& in, std::size_t row) {
@@ -136,25 +135,12 @@ ReadValue lists(const ArrowRows& rows, const Column& column) {
   });
 }
 
-ReadValue integer_values(const ArrowRows& rows, const Column& column);
-
 /// Reads what a dictionary has at the places that the array's integers are.
 ReadValue dictionary_values(const ArrowRows& rows, const Column& column) {
-  if (rows.schema.dictionary->dictionary != nullptr || rows.array.dictionary == nullptr) {
-    refuse_array(column, "has no dictionary of values");
-  }
-  static const Column kPlace{"a place in a dictionary", ColumnType::i64, true};
-  const ReadValue place = integer_values(rows, kPlace);
-  if (!place) refuse_array(column, "has places in a dictionary that are no integers");
-  const std::int64_t most = rows.array.dictionary->length;
-  const ReadValue values =
-      arrow_values({*rows.schema.dictionary, *rows.array.dictionary, 0, most}, column);
-  return [place, values, most, &column](std::size_t row) {
-    const Value at = place(row);
-    if (std::holds_alternative<std::monostate>(at)) return Value();
-    const auto number = std::get<std::int64_t>(at);
-    if (number < 0 || number >= most) refuse_array(column, "has a place out of its dictionary");
-    return values(static_cast<std::size_t>(number));
+  const ArrowPlaces places(rows, column);
+  return [places, values = arrow_values(places.values(), column)](std::size_t row) {
+    const auto place = places(row);
+    return place ? values(*place) : Value();
   };
 }
 

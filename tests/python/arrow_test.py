@@ -139,6 +139,11 @@ def text(*values, format=b"u", **more):
     return Column(format, len(values), None, ends.tobytes(), b"".join(values), **more)
 
 
+def listed(labels):
+    """One row, the set of these labels."""
+    return Column(b"+l", 1, None, places(0, labels.array.length), children=[labels])
+
+
 def test_numbers_with_nulls_and_offsets():
     assert back("i", Column(b"l", 3, b"\x05", ints(1, 2, -3)), 3) == [1, None, -3]
     assert back("i", Column(b"l", 2, b"\x05", ints(1, 2, -3), offset=1), 2) == [None, -3]
@@ -167,6 +172,17 @@ def test_lists_and_dictionaries():
     assert back("l", Column(b"+L", 1, None, ints(0, 2), children=[inner]), 1) == [["x", "y"]]
     words = Column(b"c", 4, b"\x0b", b"\x01\x00\x63\x01", dictionary=text(b"a", b"b"))
     assert back("s", words, 4) == ["b", "a", None, "b"]
+
+
+@pytest.mark.parametrize("format, kind", [(b"c", "i1"), (b"C", "u1"), (b"s", "i2"), (b"S", "u2"), (b"i", "i4"),
+                                          (b"I", "u4"), (b"l", "i8"), (b"L", "u8")])
+def test_lists_of_a_dictionary(format, kind):
+    numbers = Column(format, 6, None, np.array([9, 2, 0, 2, 1, 0], kind).tobytes(),
+                     dictionary=text(b"a", b"bc", b"d"))
+    numbers.array.offset, numbers.array.length = 1, 5
+    assert back("l", Column(b"+l", 4, b"\x0d", places(0, 3, 3, 5, 5), children=[numbers]), 4) == [
+        ["a", "d"], None, ["a", "bc"], []]
+    assert back("l", Column(b"+L", 1, None, ints(2, 4), children=[numbers]), 1) == [["bc", "d"]]
 
 
 def test_batches_come_one_after_the_other():
@@ -235,6 +251,21 @@ def test_lengths_that_cannot_be(format, length, offset):
      "is a list of what is not str"),
     ("l", Column(b"+l", 1, None, places(0, 1), children=[Column(b"u", 1, b"\0", places(0, 0), b"")]),
      "a label of column 'l' is null"),
+    ("l", listed(Column(b"c", 1, None, b"\x01", dictionary=text(b"a"))), "out of its dictionary"),
+    ("l", listed(Column(b"c", 1, None, b"\xff", dictionary=text(b"a"))), "out of its dictionary"),
+    ("l", listed(Column(b"L", 1, None, ints(-1), dictionary=text(b"a"))), "out of its dictionary"),
+    ("l", listed(Column(b"c", 1, None, b"\0", dictionary=text())), "out of its dictionary"),
+    ("l", listed(Column(b"c", 1, b"\0", b"\0", dictionary=text(b"a"))), "a label of column 'l' is null"),
+    ("l", listed(Column(b"c", 1, None, b"\0", dictionary=Column(b"u", 1, b"\0", places(0, 0), b""))),
+     "a label of column 'l' is null"),
+    ("l", listed(Column(b"c", 1, None, b"\0", dictionary=text(b""))), "a label of column 'l' is empty"),
+    ("l", listed(Column(b"c", 1, None, b"\0", dictionary=text(b"\xff"))), "is no UTF-8"),
+    ("l", listed(Column(b"c", 1, None, dictionary=text(b"a"))), "lacks buffers"),
+    ("l", listed(Column(b"u", 1, None, places(0, 0), b"", dictionary=text(b"a"))), "are no integers"),
+    ("l", listed(Column(b"c", 1, None, b"\0", dictionary=Column(b"l", 1, None, ints(1)))),
+     "is a list of what is not str"),
+    ("l", listed(Column(b"c", 1, None, b"\0", dictionary=Column(b"c", 1, None, b"\0", dictionary=text(b"a")))),
+     "is a list of what is not str"),
     ("i", Column(b"+s", 1, None), "has the format '+s', which no column takes"),
     ("i", Column(b"d:5,2", 1, None, ints(1, 0)), "has the format 'd:5,2', which no column takes"),
     ("i", Column(None, 1, None, ints(1)), "has no format"),
