@@ -92,21 +92,25 @@ void require_value(const Column& column, const Value& value) {
   }
 }
 
-/// Returns the bytes of a text; those of a set are its labels, ascending and each once.
-std::string text_of(const Value& value) {
-  if (const std::string* text = std::get_if<std::string>(&value)) return *text;
-  Texts labels = std::get<Texts>(value);
+void append_text(std::string_view text, std::vector<std::byte>& out) {
+  const auto bytes = std::as_bytes(std::span(text));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+/// Appends the labels of a set, ascending and each once.
+void append_labels(const Texts& texts, std::vector<std::byte>& out) {
+  std::vector<std::string_view> labels(texts.begin(), texts.end());
   std::sort(labels.begin(), labels.end());
   labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-  std::string text((1 + labels.size()) * kCountBytes, '\0');
-  store_unaligned(text.data(), static_cast<std::uint32_t>(labels.size()));
+  const std::size_t begin = out.size();
+  out.resize(begin + (1 + labels.size()) * kCountBytes);
+  store_unaligned(out.data() + begin, static_cast<std::uint32_t>(labels.size()));
   std::size_t end = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     end += labels[i].size();
-    store_unaligned(text.data() + (1 + i) * kCountBytes, static_cast<std::uint32_t>(end));
+    store_unaligned(out.data() + begin + (1 + i) * kCountBytes, static_cast<std::uint32_t>(end));
   }
-  for (const std::string& label : labels) text += label;
-  return text;
+  for (const std::string_view label : labels) append_text(label, out);
 }
 
 std::uint64_t word_of_scalar(const Value& value) {
@@ -118,6 +122,20 @@ std::uint64_t word_of_scalar(const Value& value) {
   // A zero has one form, so that equal numbers have equal bits.
   const double number = std::get<double>(value);
   return std::bit_cast<std::uint64_t>(number == 0 ? 0.0 : number);
+}
+
+/// Returns what a value's slot has, and appends the text where it is none of a scalar. Texts begin
+/// at `texts` in `out`.
+std::uint64_t append_value(const Value& value, std::size_t texts, std::vector<std::byte>& out) {
+  const std::size_t begin = out.size();
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    append_text(*text, out);
+  } else if (const auto* labels = std::get_if<Texts>(&value)) {
+    append_labels(*labels, out);
+  } else {
+    return word_of_scalar(value);
+  }
+  return (begin - texts) | std::uint64_t{out.size() - begin} << 32;
 }
 
 [[noreturn]] void refuse_length(std::size_t bytes) {
@@ -229,31 +247,25 @@ std::size_t append_tuple(const Schema& schema, std::span<const Value> values,
                          std::vector<std::byte>& out) {
   const std::size_t columns = schema.size();
   FARVEC_CHECK(values.size() == columns, "{} values for {} columns", values.size(), columns);
-  const std::size_t slots = slots_begin(columns);
-  std::string tuple(slots + columns * kSlotBytes, '\0');
-  store_unaligned(tuple.data(), static_cast<std::uint16_t>(columns));
-  std::string texts;
+  for (std::size_t i = 0; i < columns; ++i) require_value(schema[i], values[i]);
+  const std::size_t begin = out.size();
+  const std::size_t slots = begin + slots_begin(columns);
+  const std::size_t texts = slots + columns * kSlotBytes;
+  out.resize(texts);
+  store_unaligned(out.data() + begin, static_cast<std::uint16_t>(columns));
   for (std::size_t i = 0; i < columns; ++i) {
-    require_value(schema[i], values[i]);
-    std::uint64_t slot = 0;
     if (std::holds_alternative<std::monostate>(values[i])) {
-      char& nulls = tuple[sizeof(std::uint16_t) + i / 8];
-      nulls = static_cast<char>(static_cast<unsigned char>(nulls) | 1u << (i % 8));
-    } else if (is_scalar(schema[i].type)) {
-      slot = word_of_scalar(values[i]);
-    } else {
-      const std::string text = text_of(values[i]);
-      slot = texts.size() | std::uint64_t{text.size()} << 32;
-      if (text.size() > kMostTupleBytes) refuse_length(tuple.size() + texts.size() + text.size());
-      texts += text;
+      out[begin + sizeof(std::uint16_t) + i / 8] |= std::byte{1} << (i % 8);
+      continue;
     }
-    store_unaligned(tuple.data() + slots + i * kSlotBytes, slot);
-    if (tuple.size() + texts.size() > kMostTupleBytes) refuse_length(tuple.size() + texts.size());
+    store_unaligned(out.data() + slots + i * kSlotBytes, append_value(values[i], texts, out));
   }
-  tuple += texts;
-  const auto bytes = std::as_bytes(std::span(tuple));
-  out.insert(out.end(), bytes.begin(), bytes.end());
-  return bytes.size();
+  const std::size_t bytes = out.size() - begin;
+  if (bytes > kMostTupleBytes) {
+    out.resize(begin);
+    refuse_length(bytes);
+  }
+  return bytes;
 }
 
 void check_tuple(std::span<const std::byte> bytes, const Schema& schema, std::string_view source) {
