@@ -9,7 +9,6 @@ MatchCache::Rows MatchCache::rows_of(const std::string& condition,
                                      const std::function<RowBitmap()>& find) {
   if (Rows rows = kept(condition)) return rows;
   RowBitmap found = find();
-  found.runOptimize();
   found.shrinkToFit();
   const std::size_t bytes = sizeof(Result) + condition.size() + heap_bytes(found);
   auto rows = std::make_shared<const RowBitmap>(std::move(found));

@@ -63,7 +63,8 @@ class Matching {
     const Columns::Column* column = find(test.subject);
     if (column == nullptr) return {};
     RowBitmap rows = std::get<SetColumn>(column->values).rows_where(test);
-    return value ? rows : all() - rows - column->nulls;
+    if (value) return rows;
+    return all() - rows - column->nulls;
   }
 
   RowBitmap rows(const Not& outer, bool value, Within within) const {
@@ -148,7 +149,11 @@ class Matching {
 };
 
 RowBitmap Columns::matching(const Condition& condition, const IdLookup& ids) const {
-  return Matching(*this, ids).rows_where(condition, true, nullptr);
+  RowBitmap rows = Matching(*this, ids).rows_where(condition, true, nullptr);
+  // Rows of labels are kept in the smallest form already. To look for runs in those of a common
+  // label takes longer than all else that a search does with them.
+  if (!std::holds_alternative<LabelTest>(condition.form())) rows.runOptimize();
+  return rows;
 }
 
 }  // namespace farvec::attributes

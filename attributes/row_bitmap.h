@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <roaring/roaring.hh>
-#include <vector>
 
 namespace roaring {}  // namespace roaring
 
@@ -28,12 +27,6 @@ inline std::size_t heap_bytes(const RowBitmap& rows) {
   if (rows.isEmpty()) return 0;
   const std::size_t most = rows.maximum() / kContainerRows + 1;
   return rows.getSizeInBytes(false) + kContainerBytes * std::min(most, rows.cardinality());
-}
-
-/// Replaces what is in `list` by the rows, which ascend.
-inline void list_rows(const RowBitmap& rows, std::vector<std::uint32_t>& list) {
-  list.resize(rows.cardinality());
-  rows.toUint32Array(list.data());
 }
 
 }  // namespace farvec::attributes

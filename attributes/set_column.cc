@@ -8,6 +8,21 @@ namespace {
 
 /// Lists with fewer rows for each part of a bitmap are smaller than a bitmap can be.
 constexpr std::size_t kListedRows = kContainerBytes / sizeof(std::uint32_t) * 2;
+/// Rows of a list are looked up in a bitmap one by one where they are at most this many.
+constexpr std::size_t kMostLookedUp = 1024;
+
+RowBitmap to_bitmap(std::span<const std::uint32_t> rows) {
+  return {rows.size(), rows.data()};
+}
+
+/// Keeps those of the rows that `other`, which ascends too, has.
+void keep_common(std::vector<std::uint32_t>& rows, std::span<const std::uint32_t> other) {
+  auto next = other.begin();
+  std::erase_if(rows, [&](std::uint32_t row) {
+    next = std::lower_bound(next, other.end(), row);
+    return next == other.end() || *next != row;
+  });
+}
 
 /// The rows of every label, one label after the other, in the order of the labels' codes.
 struct RowsByCode {
@@ -67,31 +82,61 @@ void SetColumn::keep(std::span<const std::uint32_t> rows, std::size_t most_liste
   list_ends_.push_back(lists_.size());
 }
 
-const RowBitmap* SetColumn::rows_of(std::uint32_t code, std::deque<RowBitmap>& made) const {
+SetColumn::LabelRows SetColumn::rows_of(std::uint32_t code) const {
   const auto found = std::lower_bound(bitmap_codes_.begin(), bitmap_codes_.end(), code);
   if (found != bitmap_codes_.end() && *found == code) {
-    return &bitmaps_[static_cast<std::size_t>(found - bitmap_codes_.begin())];
+    return {&bitmaps_[static_cast<std::size_t>(found - bitmap_codes_.begin())], {}};
   }
   const std::uint64_t begin = code == 0 ? 0 : list_ends_[code - 1];
-  return &made.emplace_back(list_ends_[code] - begin, lists_.data() + begin);
+  return {nullptr, std::span(lists_).subspan(begin, list_ends_[code] - begin)};
 }
 
 RowBitmap SetColumn::rows_where(const LabelTest& test) const {
-  std::deque<RowBitmap> made;
-  std::vector<const RowBitmap*> labels;
+  std::vector<LabelRows> labels;
   for (const std::string& label : test.labels) {
     const auto code = dictionary_.find(label);
-    if (code) labels.push_back(rows_of(*code, made));
+    if (code) labels.push_back(rows_of(*code));
     if (!code && test.all) return {};
   }
   if (labels.empty()) return {};
-  if (!test.all) return RowBitmap::fastunion(labels.size(), labels.data());
-  std::sort(labels.begin(), labels.end(), [](const RowBitmap* one, const RowBitmap* other) {
-    return one->cardinality() < other->cardinality();
-  });
-  RowBitmap rows = *labels[0] & *labels[1];  // one label alone is a test for any
-  for (std::size_t i = 2; i < labels.size() && !rows.isEmpty(); ++i) rows &= *labels[i];
+  if (test.all && labels.size() > 1) return common(labels);
+  RowBitmap rows = bitmap_of(labels.front());
+  for (std::size_t i = 1; i < labels.size(); ++i) rows |= bitmap_of(labels[i]);
   return rows;
+}
+
+RowBitmap SetColumn::bitmap_of(const LabelRows& label) {
+  return label.bitmap != nullptr ? *label.bitmap : to_bitmap(label.list);
+}
+
+/// Looks at the label that fewest rows have, and then at those rows alone. A bitmap of a list takes
+/// longer to make than a few rows take to be looked up.
+RowBitmap SetColumn::common(std::vector<LabelRows>& labels) {
+  std::sort(labels.begin(), labels.end(), [](const LabelRows& one, const LabelRows& other) {
+    return one.count() < other.count();
+  });
+  const LabelRows& first = labels.front();
+  if (first.bitmap != nullptr || first.list.size() > kMostLookedUp) {
+    RowBitmap rows = bitmap_of(first);
+    for (std::size_t i = 1; i < labels.size() && !rows.isEmpty(); ++i) {
+      if (labels[i].bitmap != nullptr) {
+        rows &= *labels[i].bitmap;
+      } else {
+        rows &= to_bitmap(labels[i].list);
+      }
+    }
+    return rows;
+  }
+  std::vector<std::uint32_t> rows(first.list.begin(), first.list.end());
+  for (std::size_t i = 1; i < labels.size() && !rows.empty(); ++i) {
+    if (labels[i].bitmap == nullptr) {
+      keep_common(rows, labels[i].list);
+    } else {
+      const RowBitmap& other = *labels[i].bitmap;
+      std::erase_if(rows, [&](std::uint32_t row) { return !other.contains(row); });
+    }
+  }
+  return to_bitmap(rows);
 }
 
 std::size_t SetColumn::dram_bytes() const {

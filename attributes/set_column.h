@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -26,8 +25,17 @@ class SetColumn {
  private:
   /// Keeps the rows of the next label: in a list, where they are at most `most_listed`.
   void keep(std::span<const std::uint32_t> rows, std::size_t most_listed);
-  /// Returns the bitmap of a label, or the one that it makes in `made` from the label's list.
-  const RowBitmap* rows_of(std::uint32_t code, std::deque<RowBitmap>& made) const;
+  /// The rows of one label: in a bitmap, or else in a list. They are borrowed.
+  struct LabelRows {
+    const RowBitmap* bitmap = nullptr;
+    std::span<const std::uint32_t> list = {};
+
+    std::uint64_t count() const { return bitmap != nullptr ? bitmap->cardinality() : list.size(); }
+  };
+  LabelRows rows_of(std::uint32_t code) const;
+  static RowBitmap bitmap_of(const LabelRows& label);
+  /// Returns the rows that all of these labels have; orders them.
+  static RowBitmap common(std::vector<LabelRows>& labels);
 
   Dictionary dictionary_;
   /// The rows of labels that few have, one label after the other: a bitmap takes ten times their

@@ -8,20 +8,24 @@
 namespace farvec {
 namespace {
 
-/// Counts the bits that are set. std::popcount() would be a call for each word where the compiler
-/// may not assume that the processor has an instruction for it; this becomes vector instructions.
-std::uint64_t count_bits(std::span<const std::uint64_t> words) {
-  std::uint64_t count = 0;
-  for (std::uint64_t word : words) {
-    word -= word >> 1 & 0x5555555555555555;
-    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
-    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
-    word += word >> 8;
-    word += word >> 16;
-    word += word >> 32;
-    count += word & 0xff;
+/// Counts the bits of words. The baseline of our builds has no instruction for it, and
+/// std::popcount is a call there: from_words() takes a third of the time without it.
+std::uint64_t bits_of(std::span<const std::uint64_t> words) {
+  constexpr std::size_t kMostInBytes = 31;
+  std::uint64_t bits = 0;
+  while (!words.empty()) {
+    const auto some = words.first(std::min(kMostInBytes, words.size()));
+    words = words.subspan(some.size());
+    std::uint64_t bytes = 0;
+    for (std::uint64_t word : some) {
+      word -= word >> 1 & 0x5555555555555555;
+      word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+      bytes += (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    }
+    const std::uint64_t pairs = (bytes & 0x00ff00ff00ff00ff) + (bytes >> 8 & 0x00ff00ff00ff00ff);
+    bits += pairs * 0x0001000100010001 >> 48;
   }
-  return count;
+  return bits;
 }
 
 }  // namespace
@@ -71,11 +75,11 @@ RowSet RowSet::from_words(std::span<const std::uint64_t> words) {
   constexpr std::size_t kBlockWords = kBlockRows / kWordBits;
   for (std::size_t begin = 0; begin < words.size(); begin += kBlockWords) {
     const auto part = words.subspan(begin, std::min(kBlockWords, words.size() - begin));
-    const std::uint64_t count = count_bits(part);
+    const std::uint64_t count = bits_of(part);
     std::shared_ptr<Block> block;
     if (count > 0) {
-      block = std::make_shared<Block>();
-      std::copy(part.begin(), part.end(), block->begin());
+      block = std::make_shared_for_overwrite<Block>();
+      std::fill(std::copy(part.begin(), part.end(), block->begin()), block->end(), 0);
     }
     set.blocks_.push_back(std::move(block));
     set.count_ += count;

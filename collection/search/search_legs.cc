@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "attributes/condition.h"
+#include "attributes/row_words.h"
 #include "collection/state/matching_rows.h"
 #include "search/filter/filter_plan.h"
 

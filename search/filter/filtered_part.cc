@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attributes/condition.h"
+#include "attributes/row_words.h"
 #include "attributes/tenant.h"
 #include "base/check.h"
 #include "search/core/search_within.h"

@@ -1,8 +1,12 @@
 #include "search/index/wanted_rows.h"
 
 #include <algorithm>
+#include <bit>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "attributes/row_words.h"
 #include "base/types.h"
 #include "search/index/search_index.h"
 
@@ -13,13 +17,32 @@ constexpr std::uint64_t bit(NodeId row) {
   return std::uint64_t{1} << (row % RowSet::kWordBits);
 }
 
-/// The bits of all rows of an index, except for these.
-std::vector<std::uint64_t> all_but(std::span<const NodeId> rows, std::size_t count) {
-  std::vector<std::uint64_t> words((count + RowSet::kWordBits - 1) / RowSet::kWordBits,
-                                   ~std::uint64_t{0});
-  if (count % RowSet::kWordBits != 0) words.back() = bit(static_cast<NodeId>(count)) - 1;
-  for (const NodeId row : rows) words[row / RowSet::kWordBits] &= ~bit(row);
+/// Returns the bits of the rows of an index that match and are not out.
+std::vector<std::uint64_t> wanted_words(const attributes::RowBitmap& matches, const RowSet& out,
+                                        std::size_t rows) {
+  std::vector<std::uint64_t> words = attributes::words_of(matches, rows);
+  if (out.empty()) return words;
+  const std::vector<std::uint64_t> gone = out.to_words(rows);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] &= ~gone[i];
   return words;
+}
+
+/// Returns the rows whose bits are set, ascending.
+std::vector<NodeId> listed(std::span<const std::uint64_t> words) {
+  std::vector<NodeId> rows;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    for (std::uint64_t more = words[i]; more != 0; more &= more - 1) {
+      rows.push_back(static_cast<NodeId>(i * RowSet::kWordBits) +
+                     static_cast<NodeId>(std::countr_zero(more)));
+    }
+  }
+  return rows;
+}
+
+/// Turns the bits of some rows into those of all others.
+void complement(std::vector<std::uint64_t>& words, std::size_t rows) {
+  for (std::uint64_t& word : words) word = ~word;
+  if (rows % RowSet::kWordBits != 0) words.back() &= bit(static_cast<NodeId>(rows)) - 1;
 }
 
 /// Null where a vertex has the number of its row, and where it is not known which has which.
@@ -60,13 +83,14 @@ WantedPointer WantedCache::rows_of(const attributes::MatchCache::Rows& matches,
                                    const SearchIndex& index) {
   if (WantedPointer known = kept(matches, out); known != nullptr) return known;
   const ClusterIndex* const clusters = index.clusters();
-  std::vector<NodeId> rows;
-  attributes::list_rows(*matches, rows);
-  if (!out->empty()) std::erase_if(rows, [&](NodeId row) { return out->contains(row); });
-  const std::vector<std::uint64_t> others = all_but(rows, index.count());
-  auto wanted = std::make_shared<const WantedRows>(
-      WantedRows{matches, out, rows.size(), RowSet::from_words(others), vertices_of(others, index),
-                 clusters == nullptr ? std::nullopt : clusters->matches(rows)});
+  std::vector<std::uint64_t> words = wanted_words(*matches, *out, index.count());
+  std::optional<cluster::ClusterMatches> by_cluster;
+  if (clusters != nullptr) by_cluster = clusters->matches(listed(words));
+  complement(words, index.count());
+  RowSet others = RowSet::from_words(words);
+  const std::uint64_t count = index.count() - others.count();
+  auto wanted = std::make_shared<const WantedRows>(WantedRows{
+      matches, out, count, std::move(others), vertices_of(words, index), std::move(by_cluster)});
   const std::lock_guard lock(mutex_);
   kept_.push_front(wanted);
   if (kept_.size() > kMost) kept_.pop_back();

@@ -21,6 +21,7 @@ struct Counted {
       ++looked;
       RowBitmap rows;
       for (std::uint32_t row = 0; row < 7000; row += step) rows.add(row);
+      rows.runOptimize();
       return rows;
     });
   }
