@@ -1,8 +1,11 @@
 // Binds what changes a Collection.
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -27,27 +30,62 @@ using changes::Receipt;
 
 using CollectionHandle = Handle<Changing>;
 
+/// Holds the rows that a call inserts.
+class GivenRows {
+ public:
+  GivenRows(Changing& open, const AnyArray& ids, const AnyArray& vectors,
+            const nb::object& attributes)
+      : ids_(ids, "ids"), rows_(vectors, "vectors", {.type = open.type(), .round_doubles = false}) {
+    const std::size_t count = rows_.view().count;
+    if (count != ids_.values.size()) {
+      throw_invalid("{} ids for {} vectors", ids_.values.size(), count);
+    }
+    if (attributes.is_none()) return;
+    tuples_ = with_schema(open.changes(), [&](const layout::Schema& schema) {
+      return to_tuples(schema, attributes, count);
+    });
+  }
+
+  changes::RowBatch batch() const { return {rows_.view(), ids_.all(), tuples_.view()}; }
+
+ private:
+  Ids ids_;
+  Rows rows_;
+  layout::Tuples tuples_;
+};
+
 Receipt insert(const CollectionHandle& handle, const AnyArray& ids, const AnyArray& vectors,
                const nb::object& attributes, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
-  const Ids given(ids, "ids");
-  const Rows rows(vectors, "vectors", {.type = open->type(), .round_doubles = false});
-  if (rows.view().count != given.values.size()) {
-    throw_invalid("{} ids for {} vectors", given.values.size(), rows.view().count);
-  }
-  layout::Tuples tuples;
-  if (!attributes.is_none()) {
-    tuples = with_schema(open->changes(), [&](const layout::Schema& schema) {
-      return to_tuples(schema, attributes, rows.view().count);
-    });
-  }
-  const changes::RowBatch batch{rows.view(), given.all(), tuples.view()};
+  const GivenRows given(*open, ids, vectors, attributes);
   Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    open->changes().check(batch);
-    changes::insert_all(open->changes(), batch, {.patience = patience_of(seconds, interrupted)},
-                        receipt);
+    open->changes().check(given.batch());
+    changes::insert_all(open->changes(), given.batch(),
+                        {.patience = patience_of(seconds, interrupted)}, receipt);
+  });
+  return receipt;
+}
+
+Receipt import_rows(const CollectionHandle& handle, const AnyArray& ids, const AnyArray& vectors,
+                    const nb::object& attributes) {
+  const auto open = handle.get();
+  const GivenRows given(*open, ids, vectors, attributes);
+  Receipt receipt;
+  run_job([&](const Interruption& interrupted) {
+    open->changes().check(given.batch());
+    receipt = open->import(given.batch(), interrupted);
+  });
+  return receipt;
+}
+
+Receipt import_index(const CollectionHandle& handle, const std::filesystem::path& index,
+                     std::uint64_t first_id) {
+  const auto open = handle.get();
+  Receipt receipt;
+  run_job([&](const Interruption& interrupted) {
+    receipt = open->import_index(index, first_id, interrupted);
   });
   return receipt;
 }
@@ -147,6 +185,41 @@ Raises:
     ResourceExhausted: No room before the deadline, or the disk is full.)");
 }
 
+void bind_import(nb::class_<CollectionHandle>& type) {
+  type.def("import_rows", &import_rows, "ids"_a, "vectors"_a, nb::kw_only(),
+           "attributes"_a = nb::none(),
+           R"(Insert many vectors at once: all become one segment, past the log and the fresh rows.
+
+It is the way in for millions of rows, also into a collection that has some. Searches and changes go
+on until the segment is taken in. ``build_threads`` of them build it.
+
+Args:
+    ids, vectors: As :meth:`insert` has them. The vectors may be those of a mapped file.
+    attributes: As :meth:`insert` has them. A stream of Arrow's is read batch after batch, so that
+        its columns need not be in memory at once; a set is fastest as a list of a dictionary
+        (``list<dictionary<int32, string>>``).
+
+Returns:
+    Receipt. All rows are durable and found, or, where the call fails, none is in.
+
+Raises:
+    As :meth:`insert`; KeyboardInterrupt: Ctrl-C has ended it. FailedPrecondition: The collection is
+    a compute node's.)");
+  type.def("import_index", &import_index, "index"_a, "first_id"_a = 0,
+           R"(Take a copy of an index in as one segment, with its attributes.
+
+The index may have been built with options that a collection does not have, or on another machine.
+
+Args:
+    index: Folder that :func:`build_graph` or :func:`build_clusters` has made, of the collection's
+        metric, type, dimension and layout. Its attributes, where :func:`write_attributes` has given
+        it some, have the first columns of the collection's schema; the others are null.
+    first_id: The id of row 0; the others follow.
+
+Returns, Raises:
+    As :meth:`import_rows`. Error: The index is damaged, or another one.)");
+}
+
 void bind_erase(nb::class_<CollectionHandle>& type) {
   type.def("delete", &erase, "ids"_a = nb::none(), nb::kw_only(), "filter"_a = nb::none(),
            "deadline"_a = 60.0,
@@ -223,6 +296,7 @@ void bind_waits(nb::class_<CollectionHandle>& type) {
 
 void bind_collection_changes(nb::class_<Handle<Changing>>& type) {
   bind_insert(type);
+  bind_import(type);
   bind_erase(type);
   bind_update(type);
   bind_columns(type);

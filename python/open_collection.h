@@ -43,6 +43,14 @@ class OpenCollection final : public Changing {
 
   changes::Changing& changes() override { return collection_; }
   std::uint64_t live() const override { return collection_.view()->live(); }
+  changes::Receipt import(const changes::RowBatch& batch,
+                          const Interruption& interrupted) override {
+    return collection_.import(batch, interrupted);
+  }
+  changes::Receipt import_index(const std::filesystem::path& index, std::uint64_t first_id,
+                                const Interruption& interrupted) override {
+    return collection_.import_index(index, first_id, interrupted);
+  }
 
  private:
   const std::string folder_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "client/remote_collection.h"
@@ -27,8 +28,13 @@ class RemoteCollection final : public Changing {
 
   changes::Changing& changes() override { return changes_; }
   std::uint64_t live() const override { return changes_.stats(attempts_).rows(); }
+  changes::Receipt import(const changes::RowBatch& batch, const Interruption& interrupted) override;
+  changes::Receipt import_index(const std::filesystem::path& index, std::uint64_t first_id,
+                                const Interruption& interrupted) override;
 
  private:
+  [[noreturn]] void refuse_import() const;
+
   const client::Attempts attempts_;
   RemoteIndex searches_;
   client::RemoteCollection changes_;

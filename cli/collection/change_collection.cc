@@ -22,6 +22,7 @@ using changes::Receipt;
 
 struct InsertArguments : ChangeArguments {
   std::string data;
+  std::string index;
   std::string range;
   std::string attributes;
   std::uint64_t first_id = 0;
@@ -52,7 +53,20 @@ layout::Tuples read_attributes(const InsertArguments& arguments, Change& change,
   return attributes;
 }
 
+void insert_index(const InsertArguments& arguments) {
+  const InterruptGuard watch;
+  Change change(arguments);
+  Receipt receipt;
+  change.watched(
+      [&] { receipt = change.collection().import_index(arguments.index, arguments.first_id); });
+  change.report("inserted", receipt);
+}
+
 void insert(const InsertArguments& arguments) {
+  if (arguments.data.empty() == arguments.index.empty()) {
+    throw Error("give one of --data and --index");
+  }
+  if (!arguments.index.empty()) return insert_index(arguments);
   const InterruptGuard watch;
   const dataset::VectorSet file = dataset::load(arguments.data);
   const measure::RowRange range = measure::parse_range(arguments.range, file.count(), "--range");
@@ -128,22 +142,30 @@ void register_collection_insert(Command& collection) {
   Command command =
       collection.add_command("insert", "Insert vectors, or replace those that have the ids");
   add_change_options(command, a);
-  command.add_option("--data", a.data, "Vector file").required();
-  command.add_option("--attributes", a.attributes,
-                     "Attributes of the file's rows: .jsonl with an object in each line, .csv "
-                     "with\na header, or a file for each column: price=price.npy,year=year.npy");
-  command.add_option("--range", a.range, "A:B, rows of the file [all]");
-  command.add_option("--first-id", a.first_id, "Id of row 0 of the file; the others follow")
-      .show_default();
-  command.add_flag("--import", a.import,
-                   "Make one segment of all rows at once, past the log: for many");
+  Option data = command.add_option("--data", a.data, "Vector file");
+  command
+      .add_option("--attributes", a.attributes,
+                  "Attributes of the file's rows: .jsonl with an object in each line, .csv "
+                  "with\na header, or a file for each column: price=price.npy,year=year.npy")
+      .needs(data);
+  command.add_option("--range", a.range, "A:B, rows of the file [all]").needs(data);
+  command.add_option("--first-id", a.first_id, "Id of row 0; the others follow").show_default();
+  command
+      .add_flag("--import", a.import,
+                "Make one segment of all rows at once, past the log: for many")
+      .needs(data);
+  command.add_option("--index", a.index,
+                     "In place of --data: an index that `farvec build` has made, of the "
+                     "collection's type,\nmetric and layout; a copy of it becomes a segment, with "
+                     "its attributes");
   command.footer(
       "A vector is found as soon as it is in. Segments are built and merged meanwhile; the "
       "command\n"
       "ends when that is done. What was acknowledged survives a kill.\n"
       "Example:\n  farvec collection insert --collection set --data new.fbin --first-id 1000000\n"
       "  farvec collection insert --connect 127.0.0.1:7711 --data new.fbin --first-id 1000000\n"
-      "  farvec collection insert --collection set --data new.fbin --attributes new.jsonl");
+      "  farvec collection insert --collection set --data new.fbin --attributes new.jsonl\n"
+      "  farvec collection insert --collection set --index built.index");
   command.callback([arguments, command] {
     check_change_options(command, *arguments);
     insert(*arguments);

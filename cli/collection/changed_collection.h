@@ -30,6 +30,8 @@ class ChangedCollection {
   /// Makes one segment of all rows, without the log. Throws Error for a collection that a node
   /// serves.
   virtual changes::Receipt import(const changes::RowBatch& batch) = 0;
+  /// Takes an index in as a segment, its row r with the id first_id + r. Throws like import().
+  virtual changes::Receipt import_index(const std::string& index, std::uint64_t first_id) = 0;
   /// Waits until the background has done what changes asked of it, where the background ends with
   /// this process.
   virtual void settle() {}

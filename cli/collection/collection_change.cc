@@ -45,7 +45,7 @@ void check_change_options(const Command& command, const ChangeArguments& argumen
   }
   const bool is_local = !arguments.folder.empty();
   std::vector<OptionRule> rules;
-  for (const char* option : {"--durability", "--threads", "--import"}) {
+  for (const char* option : {"--durability", "--threads", "--import", "--index"}) {
     rules.push_back({option, is_local, "--collection, not --connect"});
   }
   for (const char* option : {"--deadline-ms", "--retries"}) {

@@ -22,7 +22,10 @@ class LocalCollection final : public ChangedCollection {
     return {.patience = {.interrupted = interrupted}, .batch_us = kBatchUs};
   }
   changes::Receipt import(const changes::RowBatch& batch) override {
-    return collection_.import(batch);
+    return collection_.import(batch, interrupted);
+  }
+  changes::Receipt import_index(const std::string& index, std::uint64_t first_id) override {
+    return collection_.import_index(index, first_id, interrupted);
   }
   void settle() override { collection_.settle(); }
   collection::BuildProgress making() const noexcept override {

@@ -25,6 +25,9 @@ class RemoteCollection final : public ChangedCollection {
   changes::Receipt import(const changes::RowBatch&) override {
     throw Error("--import makes a segment beside the collection: --collection, not --connect");
   }
+  changes::Receipt import_index(const std::string&, std::uint64_t) override {
+    throw Error("--index makes a segment beside the collection: --collection, not --connect");
+  }
   collection::BuildProgress making() const noexcept override;
 
  private:

@@ -28,7 +28,7 @@ cluster::ClusteringOptions clustering_options(std::size_t rows, const SegmentRec
   options.balance = static_cast<float>(clusters.balance);
   options.threads = recipe.threads;
   options.quiet = true;
-  options.interrupted = [watch = recipe.watch] { return watch->interrupted(); };
+  options.interrupted = [&recipe] { return recipe.interrupted(); };
   return options;
 }
 
@@ -47,7 +47,7 @@ std::vector<std::uint64_t> probes_of(const Segment& segment, const SegmentRecipe
   search::ProbeTally probes = segment.records().probes().value();
   if (recipe.followers != nullptr) {
     recipe.followers->add_probes(segment.number(), probes,
-                                 [&recipe] { return recipe.watch->interrupted(); });
+                                 [&recipe] { return recipe.interrupted(); });
   }
   return std::move(probes.counts);
 }

@@ -27,7 +27,7 @@ graph::VamanaOptions vamana_options(const SegmentRecipe& recipe) {
   vamana.alpha = static_cast<float>(options.alpha);
   vamana.threads = recipe.threads;
   vamana.quiet = true;
-  vamana.interrupted = [watch = recipe.watch] { return watch->interrupted(); };
+  vamana.interrupted = [&recipe] { return recipe.interrupted(); };
   vamana.advanced = [watch = recipe.watch](std::uint64_t rows) { watch->linked(rows); };
   return vamana;
 }
@@ -91,7 +91,7 @@ indexing::FormerGraph graph_of(const FrozenRows& frozen, unsigned threads) {
 
 std::shared_ptr<Segment> adopt_memtable(indexing::Source source, const FrozenRows& frozen,
                                         const SegmentRecipe& recipe) {
-  link_rest(frozen.memtable, recipe.threads, [&] { return recipe.watch->interrupted(); });
+  link_rest(frozen.memtable, recipe.threads, [&] { return recipe.interrupted(); });
   return write_graph(indexing::adopt_graph(std::move(source), graph_of(frozen, recipe.threads),
                                            vamana_options(recipe)),
                      frozen.facts, recipe);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/progress.h"
 #include "changes/row_batch.h"
 #include "collection/build/build_watch.h"
 #include "collection/nodes/probing_nodes.h"
@@ -34,6 +35,11 @@ struct SegmentRecipe {
   /// Ends the work with WorkInterrupted, says how fast it may read and write, and is told how far
   /// it is. It is not null.
   BuildWatch* watch = nullptr;
+  /// Ends the work too, until the segment has been written.
+  Interruption give_up = {};
+
+  /// Says whether the work is to end soon.
+  bool interrupted() const { return watch->interrupted() || asked_to_end(give_up); }
 };
 
 /// Makes a segment of rows of the source type, whose attributes were checked, from nothing. It is

@@ -40,7 +40,7 @@ std::shared_ptr<Segment> write_segment(const WriteIndex& write_index, const RowF
                .threads = recipe.threads,
                .quiet = true,
                .on_chunk = [watch](std::uint64_t bytes) { watch->moved(bytes); },
-               .interrupted = [watch] { return watch->interrupted(); }});
+               .interrupted = [&recipe] { return recipe.interrupted(); }});
   const layout::Schema& schema = *recipe.schema;
   const layout::SegmentEntry entry{
       .number = recipe.number, .rows = facts.ids.size(), .attributed = !schema.empty()};

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -48,7 +49,9 @@ class Background {
 
   /// Do what Collection says of them. They lock the writer, and throw Error when a job fails that
   /// they wait for.
-  changes::Receipt import(const changes::RowBatch& batch);
+  changes::Receipt import(const changes::RowBatch& batch, const Interruption& give_up);
+  changes::Receipt import_index(const std::filesystem::path& index, std::uint64_t first_id,
+                                const Interruption& give_up);
   bool flush(const Interruption& give_up);
   bool compact(const Interruption& give_up);
   void settle();
@@ -94,7 +97,11 @@ class Background {
   using Workers = std::initializer_list<BackgroundWorker*>;
   bool wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
                   const Interruption& give_up = {});
-  std::shared_ptr<Import> begin_import(const changes::RowBatch& batch);
+  /// Makes the segment of an import by a recipe.
+  using MakeSegment = std::function<std::shared_ptr<Segment>(const SegmentRecipe& recipe)>;
+  std::shared_ptr<Import> begin_import(std::uint64_t rows, const MakeSegment& make,
+                                       const Interruption& give_up);
+  changes::Receipt take_in(const std::shared_ptr<Import>& import);
 
   const OpenedCollection& opened_;
   Writer& writer_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "collection/build/index_segment.h"
 #include "collection/write/background.h"
 #include "collection/write/unlocked.h"
 
@@ -47,11 +48,25 @@ bool Background::wait_until(Lock& lock, Workers workers, const std::function<boo
               worker != nullptr ? worker->failure : "it is being closed");
 }
 
-/// Makes the segment, and waits until no other import is under way.
-changes::Receipt Background::import(const changes::RowBatch& batch) {
+changes::Receipt Background::import(const changes::RowBatch& batch, const Interruption& give_up) {
   if (batch.rows.count == 0) return {};
   changes::check_shape(batch, *writer_.view()->schema);
-  const std::shared_ptr<Import> import = begin_import(batch);
+  return take_in(begin_import(
+      batch.rows.count, [&](const SegmentRecipe& recipe) { return build_segment(batch, recipe); },
+      give_up));
+}
+
+changes::Receipt Background::import_index(const std::filesystem::path& index,
+                                          std::uint64_t first_id, const Interruption& give_up) {
+  const auto directory = layout::IndexDirectory::open(index);
+  return take_in(begin_import(
+      directory.manifest().count,
+      [&](const SegmentRecipe& recipe) { return copy_segment(directory, first_id, recipe); },
+      give_up));
+}
+
+/// Waits until no other import is under way, and takes the segment over.
+changes::Receipt Background::take_in(const std::shared_ptr<Import>& import) {
   Lock lock = writer_.lock();
   wait_until(lock, {&builder_}, [this] { return import_ == nullptr; });
   import_ = import;
@@ -73,13 +88,15 @@ changes::Receipt Background::import(const changes::RowBatch& batch) {
   return import->receipt();
 }
 
-std::shared_ptr<Import> Background::begin_import(const changes::RowBatch& batch) {
+std::shared_ptr<Import> Background::begin_import(std::uint64_t rows, const MakeSegment& make,
+                                                 const Interruption& give_up) {
   Lock lock = writer_.lock();
-  const SegmentRecipe recipe =
+  SegmentRecipe recipe =
       recipe_of(manifests_.take_number(), import_watch_, opened_.access.build_threads);
   lock.unlock();
-  const WatchedBuild watched(import_watch_, 1, batch.rows.count);
-  std::shared_ptr<Segment> segment = build_segment(batch, recipe);
+  recipe.give_up = give_up;
+  const WatchedBuild watched(import_watch_, 1, rows);
+  std::shared_ptr<Segment> segment = make(recipe);
   or_discard(segment, [&] { load(segment.get(), import_watch_); });
   return std::make_shared<Import>(std::move(segment));
 }

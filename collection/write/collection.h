@@ -94,8 +94,17 @@ class Collection final : public changes::Changing {
               Receipt& receipt) override;
   /// Inserts many rows without the log and the memtables: all become one segment, which is durable
   /// when this returns. Throws Error; then none of the rows is in. If only the manifest could not
-  /// be written, all are in, and are durable once a later manifest is.
-  Receipt import(const changes::RowBatch& batch) { return background_.import(batch); }
+  /// be written, all are in, and are durable once a later manifest is. Throws WorkInterrupted where
+  /// `give_up` ended the work, which it can until the segment has been written.
+  Receipt import(const changes::RowBatch& batch, const Interruption& give_up = {}) {
+    return background_.import(batch, give_up);
+  }
+  /// Takes a copy of an index that stands by itself in as a segment, with its attributes; row r
+  /// gets the id first_id + r. Throws what import() throws, and what copy_segment() throws.
+  Receipt import_index(const std::filesystem::path& index, std::uint64_t first_id,
+                       const Interruption& give_up = {}) {
+    return background_.import_index(index, first_id, give_up);
+  }
   /// Removes the rows with these ids. Ids that are not there are counted as missing, and so are
   /// those that come again in one call.
   void erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,

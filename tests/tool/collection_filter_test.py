@@ -51,6 +51,23 @@ class CollectionFilterTest(ToolTest):
         self.assertEqual(row["matches"], len(ids))
         return row
 
+    def test_an_index_becomes_a_segment(self):
+        self.made()
+        index = self.folder / "index"
+        self.must_pass(farvec("build", "graph", "--data", self.base, "--metric", "l2", "--out", index, "--degree", 12,
+                              "--list", 24, "--schema", SCHEMA, "--attributes", self.jsonl, "--quiet"))
+        self.must_pass(self.collection("insert", "--index", index, "--quiet"))
+        self.assertEqual(self.searched("price < 300", lambda a: a.get("price", 300) < 300)["recall"], 1)
+        for options, message in [
+                ([], "give one of --data and --index"),
+                (["--index", index, "--data", self.base], "give one of --data and --index"),
+                (["--index", self.folder / "nowhere"], "nowhere"),
+                (["--index", index, "--import"], "--data"),
+                (["--index", index, "--attributes", self.jsonl], "--data")]:
+            self.must_refuse(self.collection("insert", *options), message)
+        self.must_refuse(farvec("collection", "insert", "--connect", "127.0.0.1:1", "--index", index),
+                       "--collection, not --connect")
+
     def test_results_meet_the_condition(self):
         self.made()
         self.must_pass(self.collection("insert", "--data", self.base, "--range", ":600",

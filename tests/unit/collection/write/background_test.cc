@@ -34,7 +34,7 @@ TEST_F(BackgroundTest, CountsWhatItMakes) {
   EXPECT_TRUE(background_->flush({})) << "there is nothing to make";
   EXPECT_EQ(counts().built, 1u);
   const Batch batch = rows(10, 50);
-  const Receipt receipt = background_->import({batch.rows(), batch.ids()});
+  const Receipt receipt = background_->import({batch.rows(), batch.ids()}, {});
   EXPECT_EQ(receipt.done, 40u);
   EXPECT_EQ(receipt.replaced, 20u);
   EXPECT_EQ(counts().built, 2u);
@@ -68,11 +68,22 @@ TEST_F(BackgroundTest, AnImportThatFailsLeavesChangesGoOn) {
   const Batch batch = rows(0, 20);
   const std::filesystem::path away = folder_.path() / "away";
   std::filesystem::rename(path(), away);
-  EXPECT_THROW((void)background_->import({batch.rows(), batch.ids()}), Error);
+  EXPECT_THROW((void)background_->import({batch.rows(), batch.ids()}, {}), Error);
   std::filesystem::rename(away, path());
   EXPECT_TRUE(insert(5, 10).ok());
-  EXPECT_EQ(background_->import({batch.rows(), batch.ids()}).replaced, 5u);
+  EXPECT_EQ(background_->import({batch.rows(), batch.ids()}, {}).replaced, 5u);
   EXPECT_EQ(writer_->view()->live(), 20u);
+}
+
+TEST_F(BackgroundTest, AnImportThatIsGivenUpLeavesNothing) {
+  open_background();
+  const Batch batch = rows(0, 20);
+  EXPECT_THROW((void)background_->import({batch.rows(), batch.ids()}, [] { return true; }),
+               WorkInterrupted);
+  EXPECT_EQ(writer_->view()->live(), 0u);
+  EXPECT_EQ(counts().failures, 0u) << "it is no failure";
+  EXPECT_TRUE(std::filesystem::is_empty(path() / "segments"));
+  EXPECT_EQ(background_->import({batch.rows(), batch.ids()}, [] { return false; }).done, 20u);
 }
 
 }  // namespace
