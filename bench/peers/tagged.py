@@ -76,7 +76,8 @@ def arguments():
     parser.add_argument("--most-seconds", type=float, default=60,
                         help="for one pass of one library; a higher effort is not tried after it")
     given = parser.parse_args()
-    given.tier, given.clusters, given.degree = "dram", None, None
+    given.tier = "dram"
+    given.clusters = given.degree = given.build_list = given.index = None
     return given
 
 

@@ -14,12 +14,13 @@ recall, counts per query, and queries a second of one thread, from Python, one q
 PASSES passes, the least and the most). --passes 0 times nothing. It stops when a result does not meet its
 condition, or when there are fewer than min(10, matches).
 
-Example (with the Python package of the build):
+Example (with the Python package of the build, and pyarrow):
     scripts/datasets/get.sh siftdense-1M
     PYTHONPATH=build/release/python scripts/bench/tag_filters.py data/siftdense-1M --collection tagged
 """
 import argparse
 import dataclasses
+import itertools
 import json
 import pathlib
 import statistics
@@ -27,6 +28,7 @@ import sys
 import time
 
 import numpy as np
+import pyarrow
 
 import farvec
 
@@ -44,7 +46,8 @@ COUNTS = ("matches", "walks", "scans", "clusters", "hops", "bridges", "estimates
 OUT = (0.01, 0.99)
 LABELS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 SCHEMA = photograph_attributes.SCHEMA + ", number: i64 not null, label: string"
-INSERTED, COMPARED = 10_000, 10_000
+INSERTED, COMPARED = 100_000, 10_000
+NO_LABEL = len(LABELS)
 
 
 def parser_of(description):
@@ -66,6 +69,9 @@ def arguments():
     parser.add_argument("--tier", default="dram")
     parser.add_argument("--clusters", metavar="LAYOUT", help="make segments of clusters, in this layout")
     parser.add_argument("--degree", type=int, help="of the graph")
+    parser.add_argument("--index", help="graph of the set's rows that the segment is a copy of; it gets the "
+                        "attributes")
+    parser.add_argument("--build-list", type=int, help="of the build of the graph")
     parser.add_argument("--efforts", type=int, nargs="+",
                         help=f"lists to try, {LISTS}; of clusters how many to probe, {PROBES}")
     return parser.parse_args()
@@ -95,14 +101,26 @@ class Set:
         ends = np.cumsum([int(share * len(order)) for share in LABELS[1:]])
         parts = np.split(order, ends)  # half of the rows are the last part, or so
         self.labelled = {LABELS[0]: parts[-1][:int(LABELS[0] * len(order))]} | dict(zip(LABELS[1:], parts))
-        self.labels = np.full(len(self.rows), None, object)
-        for share, rows in self.labelled.items():
-            self.labels[rows] = label_of(share)
+        self.labels = np.full(len(self.rows), NO_LABEL, np.int8)
+        for number, share in enumerate(LABELS):
+            self.labels[self.labelled[share]] = number
 
-    def columns(self, first, last):
-        return self.attributes.columns(first, last) | {
-            "number": np.arange(first, min(last, len(self.rows))),
-            "label": self.labels[first:last].tolist()}
+    def batches(self):
+        """Yields the attributes of all rows, some rows at a time."""
+        names = pyarrow.array([label_of(share) for share in LABELS])
+        for first in range(0, len(self.rows), INSERTED):
+            last = min(first + INSERTED, len(self.rows))
+            labels = self.labels[first:last]
+            yield pyarrow.RecordBatch.from_pydict(self.attributes.arrow(first, last) | {
+                "number": pyarrow.array(np.arange(first, last)),
+                "label": pyarrow.DictionaryArray.from_arrays(
+                    pyarrow.array(labels, mask=labels == NO_LABEL), names)})
+
+    def stream(self):
+        """The same as a stream of Arrow's, which needs one batch at a time."""
+        batches = self.batches()
+        first = next(batches)
+        return pyarrow.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
 
     def shapes(self, wanted, asked):
         """Yields (name, queries)."""
@@ -129,7 +147,7 @@ class Set:
             for vector, near, line in zip(vectors, bounds, lines):
                 text = json.loads(line)["filter"]
                 tags = [int(word[1:]) for word in text.split("'")[1::2]]
-                queries.append(Asked(vector, text, self.attributes.rows_with(tags).astype(np.int64),
+                queries.append(Asked(vector, text, self.attributes.rows_with(tags),
                                      float(near[np.isfinite(near)][-1])))
         return queries
 
@@ -158,26 +176,26 @@ def opened(data, given):
     if given.collection.exists():
         return farvec.Collection(given.collection, **own)
     kind = "cluster" if given.clusters else "graph"
-    farvec.Collection.create(given.collection, data.rows.shape[1], memtable_rows=len(data.rows), kind=kind,
-                             type=filters.farvec_type(data.rows),
-                             layout=given.clusters or "", degree=given.degree, schema=SCHEMA)
+    farvec.Collection.create(given.collection, data.rows.shape[1], kind=kind,
+                             type=filters.farvec_type(data.rows), layout=given.clusters or "",
+                             degree=given.degree, list=given.build_list, schema=SCHEMA)
     collection = farvec.Collection(given.collection, **own)
     began = time.perf_counter()
-    for first in range(0, len(data.rows), INSERTED):
-        last = min(first + INSERTED, len(data.rows))
-        collection.insert(np.arange(first, last), data.rows[first:last],
-                          attributes=data.columns(first, last), deadline=3600)
-    inserted = time.perf_counter()
-    collection.compact()
-    print(f"{inserted - began:.0f} s for {len(data.rows):,} rows, {time.perf_counter() - inserted:.0f} s "
-          "for their segment", file=sys.stderr, flush=True)
+    if given.index:
+        farvec.write_attributes(given.index, data.stream(), SCHEMA)
+        print(f"{time.perf_counter() - began:.0f} s for the attributes", file=sys.stderr, flush=True)
+        collection.import_index(given.index)
+    else:
+        collection.import_rows(np.arange(len(data.rows)), data.rows, attributes=data.stream())
+    print(f"{time.perf_counter() - began:.0f} s for a segment of {len(data.rows):,} rows", file=sys.stderr,
+          flush=True)
     return collection
 
 
 def recall_of(asked, ids, base):
     """Of the true neighbours; it ends the program where a result is wrong, or missing."""
     wanted = min(K, len(asked.rows))
-    places = np.minimum(np.searchsorted(asked.rows, ids), len(asked.rows) - 1)
+    places = np.minimum(np.searchsorted(asked.rows, ids.astype(asked.rows.dtype)), len(asked.rows) - 1)
     if not (asked.rows[places] == ids).all():
         sys.exit(f"{asked.text}: a result does not meet it")
     apart = base[ids].astype(np.float32) - asked.vector.astype(np.float32)

@@ -60,8 +60,31 @@ class Attributes:
     def tags_of(self, row):
         return self.tags[int(self.tag_ends[row - 1]) if row else 0:int(self.tag_ends[row])]
 
+    def arrow(self, first, last):
+        """Of the rows `first` to before `last`, as arrays of pyarrow: no object of Python for any label."""
+        import pyarrow
+        places = self.places[first:last]
+        contrast = np.round(places["contrast"].astype(np.float64), CONTRAST_DIGITS)
+        begin = int(self.tag_ends[first - 1]) if first else 0
+        ends = np.concatenate(([begin], self.tag_ends[first:last])).astype(np.int64) - begin
+        tags = pyarrow.DictionaryArray.from_arrays(
+            np.asarray(self.tags[begin:begin + int(ends[-1])]).astype(np.int32), self.tag_names)
+        return {"photograph": pyarrow.DictionaryArray.from_arrays(places["photograph"].astype(np.int32),
+                                                                  pyarrow.array(self.names)),
+                "size": pyarrow.array(places["size"].astype(np.int64)),
+                "x": pyarrow.array(places["x"].astype(np.int64)),
+                "y": pyarrow.array(places["y"].astype(np.int64)),
+                "contrast": pyarrow.array(contrast),
+                "tags": pyarrow.ListArray.from_arrays(ends.astype(np.int32), tags)}
+
+    @functools.cached_property
+    def tag_names(self):
+        """The name of every tag up to the largest that a row has, as an array of pyarrow."""
+        import pyarrow
+        return pyarrow.array([tag_name(number) for number in range(int(np.max(self.tags)) + 1)])
+
     def columns(self, first, last):
-        """Of the rows `first` to before `last`, as Collection.insert() takes them."""
+        """Of the rows `first` to before `last`, as lists and arrays of numpy."""
         places = self.places[first:last]
         contrast = np.round(places["contrast"].astype(np.float64), CONTRAST_DIGITS)
         return {"photograph": [self.names[number] for number in places["photograph"]],
@@ -79,11 +102,15 @@ class Attributes:
     @functools.cached_property
     def by_tag(self):
         """(row of each tag, by tag and then by row; where the rows of each tag begin)."""
-        tags = np.asarray(self.tags)
         counts = np.diff(np.asarray(self.tag_ends), prepend=np.uint64(0)).astype(np.int64)
-        rows = np.repeat(np.arange(len(self), dtype=np.uint32), counts)
-        begins = np.concatenate(([0], np.cumsum(np.bincount(tags))))
-        return rows[np.argsort(tags, kind="stable")], begins
+        # A number has the tag in its upper half and the row in its lower one: a third of the memory, and of
+        # the time, that an argsort of the tags takes.
+        pairs = np.repeat(np.arange(len(self), dtype=np.uint64), counts)
+        pairs |= np.asarray(self.tags).astype(np.uint64) << np.uint64(32)
+        pairs.sort()
+        most = int(pairs[-1] >> np.uint64(32)) if len(pairs) else -1
+        begins = np.searchsorted(pairs, np.arange(most + 2, dtype=np.uint64) << np.uint64(32))
+        return pairs.astype(np.uint32), begins
 
     def rows_with(self, tags):
         """Ascending numbers of the rows that have all of these tags."""
