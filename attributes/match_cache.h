@@ -24,8 +24,8 @@ class MatchCache {
   explicit MatchCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   /// Returns the rows of the condition whose text (to_string()) this is: those that are kept, or
-  /// what `find` returns, in the smallest form that it knows. `find` runs without a lock, so that two threads may do so for one
-  /// condition. What it throws goes on.
+  /// what `find` returns, in the smallest form that it knows. `find` runs without a lock, so that
+  /// two threads may do so for one condition. What it throws goes on.
   Rows rows_of(const std::string& condition, const std::function<RowBitmap()>& find);
   std::size_t dram_bytes() const;
 
