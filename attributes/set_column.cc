@@ -99,9 +99,20 @@ RowBitmap SetColumn::rows_where(const LabelTest& test) const {
     if (!code && test.all) return {};
   }
   if (labels.empty()) return {};
-  if (test.all && labels.size() > 1) return common(labels);
-  RowBitmap rows = bitmap_of(labels.front());
-  for (std::size_t i = 1; i < labels.size(); ++i) rows |= bitmap_of(labels[i]);
+  return test.all && labels.size() > 1 ? common(labels) : united(labels);
+}
+
+/// Bitmaps are united all at once: a condition may have 10,000 labels.
+RowBitmap SetColumn::united(std::span<const LabelRows> labels) {
+  std::vector<const RowBitmap*> bitmaps;
+  for (const LabelRows& label : labels) {
+    if (label.bitmap != nullptr) bitmaps.push_back(label.bitmap);
+  }
+  RowBitmap rows;
+  if (!bitmaps.empty()) rows = RowBitmap::fastunion(bitmaps.size(), bitmaps.data());
+  for (const LabelRows& label : labels) {
+    if (label.bitmap == nullptr) rows.addMany(label.list.size(), label.list.data());
+  }
   return rows;
 }
 

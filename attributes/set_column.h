@@ -34,6 +34,8 @@ class SetColumn {
   };
   LabelRows rows_of(std::uint32_t code) const;
   static RowBitmap bitmap_of(const LabelRows& label);
+  /// Returns the rows that any of these labels has.
+  static RowBitmap united(std::span<const LabelRows> labels);
   /// Returns the rows that all of these labels have; orders them.
   static RowBitmap common(std::vector<LabelRows>& labels);
 

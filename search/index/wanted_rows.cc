@@ -1,7 +1,6 @@
 #include "search/index/wanted_rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <span>
 #include <utility>
 #include <vector>
@@ -25,18 +24,6 @@ std::vector<std::uint64_t> wanted_words(const attributes::RowBitmap& matches, co
   const std::vector<std::uint64_t> gone = out.to_words(rows);
   for (std::size_t i = 0; i < words.size(); ++i) words[i] &= ~gone[i];
   return words;
-}
-
-/// Returns the rows whose bits are set, ascending.
-std::vector<NodeId> listed(std::span<const std::uint64_t> words) {
-  std::vector<NodeId> rows;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    for (std::uint64_t more = words[i]; more != 0; more &= more - 1) {
-      rows.push_back(static_cast<NodeId>(i * RowSet::kWordBits) +
-                     static_cast<NodeId>(std::countr_zero(more)));
-    }
-  }
-  return rows;
 }
 
 /// Turns the bits of some rows into those of all others.
@@ -85,7 +72,9 @@ WantedPointer WantedCache::rows_of(const attributes::MatchCache::Rows& matches,
   const ClusterIndex* const clusters = index.clusters();
   std::vector<std::uint64_t> words = wanted_words(*matches, *out, index.count());
   std::optional<cluster::ClusterMatches> by_cluster;
-  if (clusters != nullptr) by_cluster = clusters->matches(listed(words));
+  if (clusters != nullptr) {
+    by_cluster = clusters->matches(RowSet::from_words(words).rows_beyond(RowSet()));
+  }
   complement(words, index.count());
   RowSet others = RowSet::from_words(words);
   const std::uint64_t count = index.count() - others.count();
