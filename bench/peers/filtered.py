@@ -273,9 +273,7 @@ def main():
             lines += [{"condition": name, "peer": peer, "rows": len(base), **row}
                       for peer, row in rows.items()]
         collection.close()
-    if given.json:
-        pathlib.Path(given.json).write_text("".join(json.dumps(line) + "\n" for line in lines),
-                                            encoding="utf-8")
+    filters.write_lines(given.json, lines)
 
 
 if __name__ == "__main__":

@@ -241,27 +241,8 @@ void search(const Command& command, const SearchArguments& given) {
   print_report(arguments, report);
 }
 
-}  // namespace
-
-void register_search_command(Command& tool) {
-  auto arguments = std::make_shared<SearchArguments>();
-  SearchArguments& a = *arguments;
-  Command command = tool.add_command("search", "Find the nearest neighbours of every query");
-  command.add_option("--index", a.index, "Index directory, searched in this process");
-  command.add_option("--connect", a.connect, "Compute node to ask: HOST:PORT or unix:/path");
-  command
-      .add_option("--deadline-ms", a.deadline_ms,
-                  "With --connect: milliseconds that each call of up to 64 queries may take")
-      .range(1, 3'600'000)
-      .show_default();
-  command
-      .add_option("--retries", a.retries,
-                  "With --connect: times that a call is tried again when the node is too busy\n"
-                  "(RESOURCE_EXHAUSTED) or has no index (UNAVAILABLE): after 10 ms at first, then\n"
-                  "twice as long each time up to 1 s, or when the node says")
-      .range(0, 1'000)
-      .show_default();
-  command.add_option("--queries", a.queries, "Vector file").required();
+/// Adds what a search is asked for.
+void add_parameters(Command& command, SearchArguments& a) {
   command.add_option("--k", a.parameters.k, "Neighbours wanted").show_default();
   command
       .add_option("--list", a.parameters.list,
@@ -285,6 +266,30 @@ void register_search_command(Command& tool) {
                      "Condition that results meet, of an index that has attributes (`farvec\n"
                      "attributes`) or, with --connect, of a collection: \"price < 20\"");
   add_plan_option(command, a.plan);
+}
+
+}  // namespace
+
+void register_search_command(Command& tool) {
+  auto arguments = std::make_shared<SearchArguments>();
+  SearchArguments& a = *arguments;
+  Command command = tool.add_command("search", "Find the nearest neighbours of every query");
+  command.add_option("--index", a.index, "Index directory, searched in this process");
+  command.add_option("--connect", a.connect, "Compute node to ask: HOST:PORT or unix:/path");
+  command
+      .add_option("--deadline-ms", a.deadline_ms,
+                  "With --connect: milliseconds that each call of up to 64 queries may take")
+      .range(1, 3'600'000)
+      .show_default();
+  command
+      .add_option("--retries", a.retries,
+                  "With --connect: times that a call is tried again when the node is too busy\n"
+                  "(RESOURCE_EXHAUSTED) or has no index (UNAVAILABLE): after 10 ms at first, then\n"
+                  "twice as long each time up to 1 s, or when the node says")
+      .range(0, 1'000)
+      .show_default();
+  command.add_option("--queries", a.queries, "Vector file").required();
+  add_parameters(command, a);
   command.add_option("--out", a.out, "Result file, .ibin like ground truth");
   command.add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
   command.add_option("--probe-counts", a.probe_counts,

@@ -13,7 +13,6 @@ Example (with the Python package of the build):
 """
 import argparse
 import functools
-import json
 import statistics
 import tempfile
 import time
@@ -148,9 +147,7 @@ def main():
             print_line(line, given.ways)
             lines.append(line)
         collection.close()
-    if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            file.writelines(json.dumps(line) + "\n" for line in lines)
+    filters.write_lines(given.json, lines)
 
 
 if __name__ == "__main__":

@@ -135,6 +135,13 @@ def measured(collection, base, queries, asked, given):
     return row
 
 
+def write_lines(path, lines):
+    """Writes a JSON object a line, where there is a path."""
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+
+
 def main():
     given = arguments()
     base = farvec.read_vectors(given.base)[:given.rows]
@@ -149,9 +156,7 @@ def main():
             print(f"{name:18}" + "".join(f"{row[title]:11.4g}" for title in titles), flush=True)
             lines.append({"condition": name, "tier": given.tier, "rows": len(base), **row})
         collection.close()
-    if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            file.writelines(json.dumps(line) + "\n" for line in lines)
+    write_lines(given.json, lines)
 
 
 if __name__ == "__main__":
