@@ -27,6 +27,13 @@ double squared_length(const std::byte* row, std::uint32_t dimension) {
   return sum;
 }
 
+/// Kernels count all bits of the last byte, so those after the last element must be 0.
+RowFault fault_of_bits(const std::byte* row, std::uint32_t dimension) {
+  if (dimension % 8 == 0) return RowFault::none;
+  const auto last = std::to_integer<unsigned>(row[dimension / 8]);
+  return last >> (dimension % 8) == 0 ? RowFault::none : RowFault::bits_beyond;
+}
+
 }  // namespace
 
 bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimension) {
@@ -42,6 +49,7 @@ bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimensi
 
 RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension) {
   if (!is_finite_row(row, type, dimension)) return RowFault::not_finite;
+  if (type == ElementType::b1) return fault_of_bits(row, dimension);
   // Values of other types are never large enough.
   if (type != ElementType::f32) return RowFault::none;
   return squared_length(row, dimension) > kMostSquaredLength ? RowFault::too_long : RowFault::none;
@@ -49,6 +57,7 @@ RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dime
 
 RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension,
                       std::optional<Metric> metric) {
+  if (type == ElementType::b1) return fault_of_bits(row, dimension);
   if (metric && !stores_unit_vectors(*metric)) return fault_of_row(row, type, dimension);
   return is_finite_row(row, type, dimension) ? RowFault::none : RowFault::not_finite;
 }
@@ -60,6 +69,8 @@ std::string_view to_string(RowFault fault) {
     case RowFault::too_long:
       return "is too long: its squared length exceeds 4.2e37, and distances to it would exceed the "
              "largest float; scale the data by one factor";
+    case RowFault::bits_beyond:
+      return "has bits set after its last element: those of its last byte must be 0";
     default:
       return "";
   }

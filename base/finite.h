@@ -1,5 +1,5 @@
-// These functions find vectors that have no distance to others: an element is NaN or infinite, or
-// the vector is too long.
+// These functions find vectors that have no distance to others: an element is NaN or infinite, the
+// vector is too long, or its last byte has bits that are no elements.
 #pragma once
 
 #include <cmath>
@@ -13,8 +13,8 @@
 
 namespace farvec {
 
-/// Returns true when no element is NaN or infinite; always true for integers. `row` needs no
-/// alignment.
+/// Returns true when no element is NaN or infinite; always true for integers and bits. `row` needs
+/// no alignment.
 bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimension);
 
 /// The greatest squared length that a row may have when it is compared. The squared distance of two
@@ -23,7 +23,7 @@ bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimensi
 inline constexpr double kMostSquaredLength = 0x1p125;
 
 /// Says why a row cannot be compared with others.
-enum class RowFault : std::uint8_t { none, not_finite, too_long };
+enum class RowFault : std::uint8_t { none, not_finite, too_long, bits_beyond };
 
 /// Says what is wrong with a row in the form in which it is compared. A unit vector is never
 /// too long. `row` needs no alignment.

@@ -12,6 +12,19 @@ constexpr bool stores_unit_vectors(Metric metric) {
   return metric == Metric::cosine;
 }
 
+/// Says whether a metric compares bits; the others compare numbers.
+constexpr bool compares_bits(Metric metric) {
+  return metric == Metric::hamming || metric == Metric::jaccard;
+}
+
+/// Says whether a metric can compare vectors of a type.
+constexpr bool can_compare(Metric metric, ElementType type) {
+  return compares_bits(metric) == (type == ElementType::b1);
+}
+
+/// Throws Error, naming both and what would fit, unless the metric can compare the type.
+void require_metric_fits(Metric metric, ElementType type);
+
 /// Returns the type in which vectors of type `source` are stored. Unit vectors of integers have
 /// fractions and become f16; everything else keeps its type.
 constexpr ElementType stored_type(Metric metric, ElementType source) {

@@ -14,6 +14,8 @@ std::string_view to_string(ElementType type) {
       return "u8";
     case ElementType::i8:
       return "i8";
+    case ElementType::b1:
+      return "b1";
   }
   return "?";
 }
@@ -26,22 +28,26 @@ std::string_view to_string(Metric metric) {
       return "ip";
     case Metric::cosine:
       return "cosine";
+    case Metric::hamming:
+      return "hamming";
+    case Metric::jaccard:
+      return "jaccard";
   }
   return "?";
 }
 
 ElementType parse_element_type(std::string_view text) {
-  for (auto type : {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
+  for (const ElementType type : kElementTypes) {
     if (text == to_string(type)) return type;
   }
-  throw Error("unknown element type '{}': use f32, f16, u8 or i8", text);
+  throw Error("unknown element type '{}': use f32, f16, u8, i8 or b1", text);
 }
 
 Metric parse_metric(std::string_view text) {
-  for (auto metric : {Metric::l2, Metric::inner_product, Metric::cosine}) {
+  for (const Metric metric : kMetrics) {
     if (text == to_string(metric)) return metric;
   }
-  throw Error("unknown metric '{}': use l2, ip or cosine", text);
+  throw Error("unknown metric '{}': use l2, ip, cosine, hamming or jaccard", text);
 }
 
 }  // namespace farvec

@@ -26,11 +26,13 @@ constexpr std::string_view kChanging[] = {"collection", "paged"};
 
 // The numbers on the wire are the library's plus one, in both .proto files.
 constexpr int kFirst = 1;
-constexpr int kTypes = 4;
-constexpr int kMetrics = 3;
 
 bool is_type(int type) {
-  return type >= kFirst && type < kFirst + kTypes;
+  return type >= kFirst && type < kFirst + static_cast<int>(kElementTypes.size());
+}
+
+bool is_metric(int metric) {
+  return metric >= kFirst && metric < kFirst + static_cast<int>(kMetrics.size());
 }
 
 bool is_layout(std::string_view word) {
@@ -70,7 +72,7 @@ template <typename Answer>
 std::string shape_fault(const Answer& answer) {
   if (!is_type(answer.type())) return unknown("type", answer.type());
   if (!is_type(answer.stored_type())) return unknown("stored_type", answer.stored_type());
-  return range_fault("dimension", answer.dimension(), kMaxDimension);
+  return range_fault("dimension", answer.dimension(), max_dimension(element_type(answer.type())));
 }
 
 std::string limits_fault(const v1::DescribeResponse& node) {
@@ -124,7 +126,7 @@ std::string result_fault(const v1::QueryResult& result, const AskedQueries& aske
 std::string rows_fault(const wire::GetResponse& rows, const AskedRows& asked, std::size_t there) {
   const auto came = static_cast<std::size_t>(rows.found_size());
   const bool some = came > 0 && came < asked.ids && !asked.schema.empty();
-  const std::size_t bytes = there * asked.shape.dimension * element_bytes(asked.shape.type);
+  const std::size_t bytes = there * packed_bytes(asked.shape.type, asked.shape.dimension);
   if ((some || came == asked.ids) && rows.rows().size() == bytes) return {};
   return fmt::format("{} bytes of rows came for {} of {} ids, where {} were asked for",
                      rows.rows().size(), there, came, asked.ids);
@@ -146,7 +148,7 @@ bool changes_rows(std::string_view layout) {
 
 std::string fault_of(const v1::DescribeResponse& node) {
   if (std::string fault = shape_fault(node); !fault.empty()) return fault;
-  if (node.metric() < kFirst || node.metric() >= kFirst + kMetrics) {
+  if (!is_metric(node.metric())) {
     return unknown("metric", node.metric());
   }
   if (!is_layout(node.layout())) {

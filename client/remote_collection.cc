@@ -234,7 +234,7 @@ Attempts RemoteCollection::attempts_within(const changes::Patience& patience) co
 
 void RemoteCollection::insert(const changes::RowBatch& batch, const changes::Patience& patience,
                               changes::Receipt& receipt) {
-  const std::size_t row_bytes = shape_.dimension * element_bytes(shape_.stored_type);
+  const std::size_t row_bytes = packed_bytes(shape_.stored_type, shape_.dimension);
   std::size_t next = 0;
   do {
     const changes::RowBatch rest = batch.part(next, batch.rows.count - next);
@@ -253,7 +253,7 @@ void RemoteCollection::insert_part(const changes::RowBatch& part, const Attempts
   auto request = request_of<wire::InsertRequest>(part.ids);
   request.set_type(to_wire(rows.type));
   request.set_dimension(rows.dimension);
-  const std::size_t row_bytes = rows.dimension * element_bytes(rows.type);
+  const std::size_t row_bytes = packed_bytes(rows.type, rows.dimension);
   for (std::size_t i = 0; i < rows.count; ++i) {
     request.mutable_rows()->append(reinterpret_cast<const char*>(rows.row(i)), row_bytes);
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cluster/space.h"
 #include "graph/adjacency_source.h"
 #include "graph/entry_points.h"
 #include "graph/stored_row_scorer.h"
@@ -144,7 +145,8 @@ CentroidIndex::CentroidIndex(CentroidParts parts, unsigned threads)
       all_(count_) {
   std::iota(all_.begin(), all_.end(), NodeId{0});
   if (parts_.metric == Metric::inner_product) query_norm_ = root_mean_square_norm(view_of(parts_));
-  const bool bytes = parts_.metric == Metric::l2 && element_bytes(parts_.type) == 1;
+  const bool integers = parts_.type == ElementType::u8 || parts_.type == ElementType::i8;
+  const bool bytes = parts_.metric == Metric::l2 && integers;
   if (bytes && !parts_.as_floats) take_byte_rows();
   pair_ = distance::pair_kernel(Metric::l2, rows().type, parts_.space_dimension);
   many_ = distance::many_kernel(Metric::l2, rows().type, parts_.space_dimension);
@@ -226,6 +228,7 @@ void CentroidIndex::judge_codes() {
 void CentroidIndex::to_space(const void* query, std::vector<float>& out) const {
   out.resize(parts_.space_dimension);
   distance::widen(query, parts_.type, parts_.dimension, out.data());
+  if (parts_.metric == Metric::jaccard) scale_to_unit(out);
   if (parts_.metric != Metric::inner_product) return;
   out.back() = 0;
   float norm2 = 0;

@@ -42,7 +42,10 @@ Space::Space(VectorView data, Metric metric, unsigned threads)
             Reach{metric == Metric::inner_product ? largest_squared_norm(data, threads) : 0.0}) {}
 
 Space::Space(VectorView data, Metric metric, Reach reach)
-    : data_(data), dimension_(data.dimension), largest_norm2_(reach.largest_norm2) {
+    : data_(data),
+      dimension_(data.dimension),
+      largest_norm2_(reach.largest_norm2),
+      unit_(metric == Metric::jaccard) {
   if (metric != Metric::inner_product) return;
   if (data.dimension >= kMaxDimension) {
     throw Error("clusters under inner product take vectors of at most {} dimensions, not {}",
@@ -51,8 +54,16 @@ Space::Space(VectorView data, Metric metric, Reach reach)
   ++dimension_;
 }
 
+void scale_to_unit(std::span<float> point) {
+  const double norm2 = squared_norm(point.data(), static_cast<std::uint32_t>(point.size()));
+  if (norm2 <= 0) return;
+  const auto scale = static_cast<float>(1 / std::sqrt(norm2));
+  for (float& value : point) value *= scale;
+}
+
 void Space::row(std::size_t i, float* out) const {
   distance::widen(data_.row(i), data_.type, data_.dimension, out);
+  if (unit_) scale_to_unit({out, dimension_});
   if (dimension_ == data_.dimension) return;
   const double rest = largest_norm2_ - squared_norm(out, data_.dimension);
   out[data_.dimension] = static_cast<float>(std::sqrt(std::max(rest, 0.0)));

@@ -9,9 +9,13 @@
 
 namespace farvec::cluster {
 
+/// Scales a point to length 1; zero stays zero.
+void scale_to_unit(std::span<float> point);
+
 /// Presents rows of a data set as points of f32 coordinates whose squared Euclidean distance orders
 /// like the metric: the vectors themselves, for inner_product with one more coordinate, sqrt(M^2 -
-/// |x|^2), where M is the largest norm (like graph::BuildSpace). Thread-safe.
+/// |x|^2), where M is the largest norm (like graph::BuildSpace). Bits are 0 and 1; for jaccard they
+/// are scaled to length 1, which orders rows of about as many bits alike. Thread-safe.
 class Space {
  public:
   /// Keeps a reference to the rows, which must outlive it. Reads them all for inner_product.
@@ -39,6 +43,7 @@ class Space {
   VectorView data_;
   std::uint32_t dimension_;
   double largest_norm2_ = 0;
+  bool unit_ = false;  ///< points have length 1
 };
 
 }  // namespace farvec::cluster

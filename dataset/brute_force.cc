@@ -60,7 +60,7 @@ class PreparedRows {
   PreparedRows(const VectorFileInfo& info, const ExactDistance& distance, std::size_t capacity)
       : distance_(distance),
         in_bytes_(info.row_bytes()),
-        out_bytes_(info.dimension * element_bytes(distance.type)),
+        out_bytes_(packed_bytes(distance.type, info.dimension)),
         raw_(capacity * in_bytes_),
         prepared_(distance.prepare ? capacity * out_bytes_ : 0) {}
 

@@ -10,9 +10,9 @@ void check_shape(const VectorFileInfo& info) {
     throw Error("'{}' has {} rows, ids go up to {}: split the file", info.path, info.count,
                 kInvalidNode - 1);
   }
-  if (info.dimension == 0 || info.dimension > kMaxDimension) {
+  if (info.dimension == 0 || info.dimension > max_dimension(info.type)) {
     throw Error("'{}' has dimension {}, which must be 1 to {}: is it really a {} file?", info.path,
-                info.dimension, kMaxDimension, info.format);
+                info.dimension, max_dimension(info.type), info.format);
   }
 }
 

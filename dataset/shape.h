@@ -8,7 +8,8 @@
 
 namespace farvec::dataset {
 
-/// Throws Error when there are no rows, more rows than ids, or a dimension outside 1 to 4096.
+/// Throws Error when there are no rows, more rows than ids, or a dimension outside 1 to
+/// max_dimension().
 void check_shape(const VectorFileInfo& info);
 
 /// Throws Error unless the file has exactly `header_bytes` and the rows that the header promises.

@@ -23,7 +23,7 @@ struct VectorFileInfo {
   std::string metric;    ///< HDF5 attribute "distance", unchanged; else empty
   bool rounded = false;  ///< the file holds float64, which is read as f32
 
-  std::size_t row_bytes() const { return dimension * element_bytes(type); }
+  std::size_t row_bytes() const { return packed_bytes(type, dimension); }
 };
 
 /// A VectorReader is an open vector file. One thread at a time may use it.
@@ -51,7 +51,7 @@ struct VectorShape {
   std::uint32_t dimension = 0;
   ElementType type = ElementType::f32;
 
-  std::size_t row_bytes() const { return dimension * element_bytes(type); }
+  std::size_t row_bytes() const { return packed_bytes(type, dimension); }
 };
 
 /// A VectorWriter is a vector file that is being written; it appears under its name in finish().
@@ -83,7 +83,7 @@ class VectorWriter {
 /// Opens a file by its suffix: .fbin .f16bin .u8bin .i8bin, .fvecs .bvecs, .npy, .hdf5 or .h5
 /// (optionally followed by ":train", ":test" or another data set), and IDX (.gz, -ubyte, .idx).
 /// Throws Error on an unknown suffix, a damaged header, a size that does not fit the header, zero
-/// rows, or a dimension outside 1 to 4096.
+/// rows, or a dimension outside 1 to max_dimension().
 std::unique_ptr<VectorReader> open_vectors(const std::string& path);
 
 /// Creates a file by its suffix, in every format that open_vectors() reads but IDX. An existing

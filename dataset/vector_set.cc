@@ -4,13 +4,14 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/stored_form.h"
 #include "dataset/finite.h"
 #include "dataset/vector_file.h"
 
 namespace farvec::dataset {
 
 VectorSet::VectorSet(std::size_t count, std::uint32_t dimension, ElementType type)
-    : buffer_(count * dimension * element_bytes(type)),
+    : buffer_(count * packed_bytes(type, dimension)),
       count_(count),
       dimension_(dimension),
       type_(type) {}
@@ -20,9 +21,22 @@ void VectorSet::truncate(std::size_t count) {
   count_ = count;
 }
 
+namespace {
+
+void require_metric_fits(const std::string& path, Metric metric, ElementType type) {
+  try {
+    farvec::require_metric_fits(metric, type);
+  } catch (const Error& error) {
+    throw Error("'{}': {}", path, error.what());
+  }
+}
+
+}  // namespace
+
 VectorSet load(const std::string& path, const LoadOptions& options) {
   const auto reader = open_vectors(path);
   const VectorFileInfo& info = reader->info();
+  if (options.metric) require_metric_fits(path, *options.metric, info.type);
   if (options.first_row >= info.count || options.max_rows == 0) {
     throw Error("'{}' has {} rows: none is left from row {} on, at most {}", path, info.count,
                 options.first_row, options.max_rows);

@@ -56,7 +56,8 @@ class VectorSet {
 };
 
 /// Reads the file (see open_vectors() for the formats). Throws Error when it is damaged, when no
-/// row remains, or when a row has no distances to others and that is not allowed.
+/// row remains, when the metric cannot compare its type, or when a row has no distances to others
+/// and that is not allowed.
 VectorSet load(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace farvec::dataset

@@ -21,6 +21,23 @@ void widen_integers(const void* row, std::uint32_t dimension, float* out) {
   for (std::uint32_t i = 0; i < dimension; ++i) out[i] = static_cast<float>(values[i]);
 }
 
+void widen_bits(const void* row, std::uint32_t dimension, float* out) {
+  const auto* bytes = static_cast<const std::byte*>(row);
+  for (std::uint32_t i = 0; i < dimension; ++i) {
+    out[i] = static_cast<float>((std::to_integer<unsigned>(bytes[i / 8]) >> (i % 8)) & 1u);
+  }
+}
+
+void narrow_to_bits(const float* row, std::uint32_t dimension, void* out) {
+  auto* bytes = static_cast<std::byte*>(out);
+  for (std::uint32_t first = 0; first < dimension; first += 8) {
+    const std::uint32_t end = std::min(first + 8, dimension);
+    unsigned byte = 0;
+    for (std::uint32_t i = first; i < end; ++i) byte |= unsigned{row[i] > 0.5f} << (i - first);
+    bytes[first / 8] = static_cast<std::byte>(byte);
+  }
+}
+
 /// Adding 1.5 * 2^23 leaves the value, rounded to nearest even, in the low bits.
 template <typename T>
 void narrow_integers(const float* row, std::uint32_t dimension, void* out) {
@@ -41,7 +58,7 @@ const kernels::KernelTable& conversions() {
 }
 
 const std::byte* piece(const void* row, ElementType type, std::uint32_t first) {
-  return static_cast<const std::byte*>(row) + first * element_bytes(type);
+  return static_cast<const std::byte*>(row) + packed_bytes(type, first);
 }
 
 double squared_norm(const void* row, ElementType type, std::uint32_t dimension) {
@@ -71,6 +88,9 @@ void widen(const void* row, ElementType type, std::uint32_t dimension, float* ou
     case ElementType::i8:
       widen_integers<std::int8_t>(row, dimension, out);
       return;
+    case ElementType::b1:
+      widen_bits(row, dimension, out);
+      return;
   }
 }
 
@@ -88,13 +108,16 @@ void narrow(const float* row, ElementType type, std::uint32_t dimension, void* o
     case ElementType::i8:
       narrow_integers<std::int8_t>(row, dimension, out);
       return;
+    case ElementType::b1:
+      narrow_to_bits(row, dimension, out);
+      return;
   }
 }
 
 void to_stored(const void* row, ElementType source, Metric metric, std::uint32_t dimension,
                void* out) {
   if (!stores_unit_vectors(metric)) {
-    std::memcpy(out, row, dimension * element_bytes(source));
+    std::memcpy(out, row, packed_bytes(source, dimension));
     return;
   }
   const ElementType target = stored_type(metric, source);
@@ -105,7 +128,7 @@ void to_stored(const void* row, ElementType source, Metric metric, std::uint32_t
     const std::uint32_t count = std::min(kPiece, dimension - first);
     widen(piece(row, source, first), source, count, values);
     for (std::uint32_t i = 0; i < count; ++i) values[i] = static_cast<float>(values[i] * scale);
-    narrow(values, target, count, static_cast<std::byte*>(out) + first * element_bytes(target));
+    narrow(values, target, count, static_cast<std::byte*>(out) + packed_bytes(target, first));
   }
 }
 

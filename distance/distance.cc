@@ -6,7 +6,10 @@
 
 namespace farvec::distance {
 
-kernels::KernelTable kernels::table_for(Isa isa, [[maybe_unused]] std::uint32_t dimension) {
+namespace {
+
+kernels::KernelTable table_of_numbers(Isa isa, [[maybe_unused]] std::uint32_t dimension) {
+  using namespace kernels;
   switch (isa) {
 #if defined(__x86_64__)
     case Isa::avx512: {
@@ -25,13 +28,23 @@ kernels::KernelTable kernels::table_for(Isa isa, [[maybe_unused]] std::uint32_t 
   }
 }
 
+}  // namespace
+
+kernels::KernelTable kernels::table_for(Isa isa, std::uint32_t dimension) {
+  KernelTable table = table_of_numbers(isa, dimension);
+  use_bits(table);
+  return table;
+}
+
 namespace {
 
 kernels::KernelTable checked_table(Metric metric, ElementType type, std::uint32_t dimension,
                                    Isa isa) {
-  if (dimension == 0 || dimension > kMaxDimension) {
-    throw Error("no distance kernel for dimension {}: it must be 1 to {}", dimension,
-                kMaxDimension);
+  require_metric_fits(metric, type);
+  const bool counts = type == ElementType::u8 || type == ElementType::i8;
+  const std::uint32_t most = counts ? kMaxDimension : kMaxBits;
+  if (dimension == 0 || dimension > most) {
+    throw Error("no distance kernel for dimension {}: it must be 1 to {}", dimension, most);
   }
   if (stored_type(metric, type) != type) {
     throw Error("no distance kernel for {} over {}: store the vectors as {} (to_stored)",

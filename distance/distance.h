@@ -15,11 +15,14 @@ namespace farvec::distance {
 using PairKernel = float (*)(const void* a, const void* b, std::uint32_t dimension);
 
 /// Returns the kernel of a metric. l2: squared Euclidean. inner_product: -<a,b>. cosine: both
-/// vectors are already normalised, so it is 1 - <a,b>; only for f32 and f16. Integer types
-/// accumulate exactly in 32-bit integers (no overflow up to dimension 4096), so their result does
-/// not depend on the instruction set. The kernel may be specialised for `dimension`: call it with
-/// that dimension only. Throws Error for dimension 0 or above kMaxDimension, for cosine over
-/// integers, and for an instruction set that is not available.
+/// vectors are already normalised, so it is 1 - <a,b>; only for f32 and f16. hamming and jaccard:
+/// only for b1; they count all bits of the last byte, so those after the last element must be 0.
+/// Integer types accumulate exactly in 32-bit integers (no overflow up to kMaxDimension), and bits
+/// are counted, so their result does not depend on the instruction set. The kernel may be
+/// specialised for `dimension`: call it with that dimension only. Throws Error for dimension 0 or
+/// above max_dimension(), for cosine over integers, for a metric that cannot compare the type, and
+/// for an instruction set that is not available. Floats may have kMaxBits elements, which centroids
+/// of bits have.
 PairKernel pair_kernel(Metric metric, ElementType type, std::uint32_t dimension,
                        Isa isa = active_isa());
 
@@ -33,10 +36,11 @@ using ManyKernel = void (*)(const void* query, const VectorView& rows, std::span
 ManyKernel many_kernel(Metric metric, ElementType type, std::uint32_t dimension,
                        Isa isa = active_isa());
 
-/// Converts one element row to f32 (exact).
+/// Converts one element row to f32 (exact); bits become 0 and 1.
 void widen(const void* row, ElementType type, std::uint32_t dimension, float* out);
 /// Converts f32 to the element type, rounding to nearest even. Integers are clamped and NaN becomes
-/// 0; f16 overflows to infinity and keeps NaN.
+/// 0; f16 overflows to infinity and keeps NaN. Numbers above 1/2 become bits that are set, and the
+/// bits after the last element are 0.
 void narrow(const float* row, ElementType type, std::uint32_t dimension, void* out);
 
 /// Writes the stored form of one source row (cosine: normalised; a zero vector stays zero). `out`

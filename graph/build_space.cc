@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kChunk = 4096;
 
 Metric kernel_metric(Metric metric) {
-  return metric == Metric::inner_product ? Metric::inner_product : Metric::l2;
+  return stores_unit_vectors(metric) ? Metric::l2 : metric;
 }
 
 std::size_t chunks_of(std::size_t count) {

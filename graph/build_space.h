@@ -15,7 +15,8 @@ namespace farvec::graph {
 /// Pruning compares distances between data points in it; searches ask for the same distances. l2
 /// has squared Euclidean distances, and so has cosine (between unit vectors; a zero row is as far
 /// from all others as rows at right angles are, since no search finds it near). inner_product has
-/// negated products, which are no metric: see occlusion().
+/// negated products, which are no metric: see occlusion(). hamming is the squared Euclidean
+/// distance of corners of a cube, and jaccard too is the square of a metric.
 class BuildSpace {
  public:
   /// Keeps a reference to the rows of `data` (stored type); they must outlive it.

@@ -191,7 +191,8 @@ class CodeChooser {
 Chosen<EncodedRows> choose_codes(const TrialGraph& graph, const CodeWish& wish,
                                  const CodeTraining& training) {
   const VertexCodeMaker maker(graph, training);
-  return CodeChooser(maker, graph, training).choose(wish);
+  if (graph.rows.type != ElementType::b1) return CodeChooser(maker, graph, training).choose(wish);
+  return {maker.make(quantization::kWholeVectors), std::nullopt};
 }
 
 Chosen<EncodedRows> split_codes(const TrialGraph& graph, const CodeTraining& training) {

@@ -31,7 +31,8 @@ struct Chosen {
 /// usual bits where codes_serve() is true of these; else 4 or 8 where codes_equal_vectors() is true
 /// and the codes are fewer bytes than the vectors; else they are the vectors themselves. For
 /// products, codes that serve have to lose at most the tolerance with lists of 40 and 100 too.
-/// training.bits is not read. Throws what encode_whole() throws.
+/// Vectors of bits are their own codes (require_codes_fit()). training.bits is not read. Throws
+/// what encode_whole() throws.
 Chosen<EncodedRows> choose_codes(const TrialGraph& graph, const CodeWish& wish,
                                  const CodeTraining& training);
 

@@ -58,4 +58,28 @@ std::optional<std::uint32_t> code_bits_of(layout::ClusterLayoutKind layout,
   return asked;
 }
 
+void require_codes_fit(ElementType type, layout::LayoutKind layout,
+                       std::optional<std::uint32_t> asked, std::string_view name) {
+  if (type != ElementType::b1) return;
+  if (layout == layout::LayoutKind::inlined) {
+    throw StatusError(StatusCode::invalid_argument,
+                      "layout {} has codes in its records, and vectors of bits (b1) have none: use "
+                      "csr, packed or slotted",
+                      to_string(layout));
+  }
+  if (asked.value_or(quantization::kWholeVectors) == quantization::kWholeVectors) return;
+  throw StatusError(StatusCode::invalid_argument,
+                    "{} {}: vectors of bits (b1) need no codes, since searches compare the vectors "
+                    "themselves; use 0 or leave it out",
+                    name, *asked);
+}
+
+void require_codes_fit(ElementType type, layout::ClusterLayoutKind layout) {
+  if (type != ElementType::b1 || layout != layout::ClusterLayoutKind::coded) return;
+  throw StatusError(StatusCode::invalid_argument,
+                    "layout {} has codes of its members, and vectors of bits (b1) have none: use "
+                    "coupled, decoupled, grouped or grouped-inline",
+                    to_string(layout));
+}
+
 }  // namespace farvec::indexing

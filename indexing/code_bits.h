@@ -25,4 +25,12 @@ std::optional<std::uint32_t> code_bits_of(layout::ClusterLayoutKind layout,
                                           std::optional<std::uint32_t> asked,
                                           std::string_view name);
 
+/// Throws StatusError (invalid_argument) when vectors of the type cannot be in the layout, or
+/// cannot have the codes that were asked for: bits have no codes, their searches compare the
+/// vectors themselves. `name` is what asked for codes. It is called at the beginning of a long
+/// build.
+void require_codes_fit(ElementType type, layout::LayoutKind layout,
+                       std::optional<std::uint32_t> asked, std::string_view name);
+void require_codes_fit(ElementType type, layout::ClusterLayoutKind layout);
+
 }  // namespace farvec::indexing

@@ -15,7 +15,7 @@ layout::CodesHeader codes_header(const quantization::RabitqParameters& parameter
   header.dimension = parameters.dimension;
   header.record_bytes = static_cast<std::uint32_t>(
       parameters.bits == quantization::kWholeVectors
-          ? parameters.dimension * element_bytes(parameters.type)
+          ? packed_bytes(parameters.type, parameters.dimension)
           : quantization::Rabitq::record_bytes(parameters.dimension, parameters.bits));
   header.metric = parameters.metric;
   header.type = parameters.type;

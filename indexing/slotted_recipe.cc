@@ -140,7 +140,24 @@ void check_slotted(const SlottedRecipe& recipe) {
   }
 }
 
+namespace {
+
+/// Bits have no codes that could be in the pages in place of the vectors.
+void require_vectors_in_pages(const SlottedRecipe& recipe, const VectorView& rows) {
+  require_codes_fit(rows.type, layout::LayoutKind::slotted, recipe.code_bits, "codes of");
+  const bool fits = 2 * rows.row_bytes() <= recipe.page_bytes;
+  if (recipe.payload.value_or(PayloadKind::vector) == PayloadKind::vector && fits) return;
+  throw StatusError(
+      StatusCode::invalid_argument,
+      "pages of {} bytes have to hold vectors of {} bits, because bits have no codes: "
+      "{}",
+      recipe.page_bytes, rows.dimension, fits ? "use payload vector" : "use larger pages");
+}
+
+}  // namespace
+
 SlottedRecipe resolve_slotted(SlottedRecipe recipe, const VectorView& rows) {
+  if (rows.type == ElementType::b1) require_vectors_in_pages(recipe, rows);
   if (!recipe.payload) {
     recipe.payload =
         2 * rows.row_bytes() <= recipe.page_bytes ? PayloadKind::vector : PayloadKind::code;

@@ -25,6 +25,7 @@ std::string dataset_name(const std::string& path) {
 
 layout::Manifest describe_source(const DatasetFile& file, const VectorView& source, Metric metric) {
   layout::Manifest manifest;
+  require_metric_fits(metric, source.type);
   manifest.metric = metric;
   manifest.dimension = source.dimension;
   manifest.source_type = source.type;
@@ -53,7 +54,7 @@ layout::Manifest unwritten(layout::Manifest manifest) {
 }
 
 void require_comparable(const VectorView& stored, unsigned threads) {
-  if (stored.type != ElementType::f32 && stored.type != ElementType::f16) return;
+  if (stored.type == ElementType::u8 || stored.type == ElementType::i8) return;
   parallel_for(stored.count, 4096, threads, [&](std::size_t begin, std::size_t end, unsigned) {
     for (std::size_t i = begin; i < end; ++i) {
       const RowFault fault = fault_of_row(stored.row(i), stored.type, stored.dimension);

@@ -26,6 +26,8 @@ constexpr nb::dlpack::dtype dtype_of(ElementType type) {
       return {static_cast<std::uint8_t>(Code::UInt), 8, 1};
     case ElementType::i8:
       return {static_cast<std::uint8_t>(Code::Int), 8, 1};
+    case ElementType::b1:  // numpy has bytes of them
+      return {static_cast<std::uint8_t>(Code::UInt), 8, 1};
   }
   return {};
 }
@@ -197,7 +199,7 @@ nb::object to_numpy(const VectorView& rows, nb::handle owner) {
 nb::tuple to_tuple(changes::FoundRows rows, std::uint32_t dimension, ElementType type) {
   auto owned = std::make_unique<changes::FoundRows>(std::move(rows));
   std::vector<std::uint8_t> found(owned->found.begin(), owned->found.end());
-  const std::size_t row_bytes = dimension * element_bytes(type);
+  const std::size_t row_bytes = packed_bytes(type, dimension);
   const VectorView view =
       packed_view(owned->rows.data(), owned->rows.size() / row_bytes, dimension, type);
   const nb::capsule owner(owned.release(),

@@ -114,6 +114,7 @@ nlohmann::ordered_json build_graph(SourceRows& rows, GraphBuild build) {
     const Prepared prepared(rows, build.common, threads);
     const auto queries = sample_of(build.sample_queries, prepared.source(), threads);
     if (queries) build.graph.sample_queries = queries->view();
+    indexing::require_codes_fit(prepared.source().rows.type, build.layout, bits, "code_bits");
     const indexing::BuiltGraph built = indexing::build_graph(prepared.source(), build.graph);
     const layout::Manifest manifest =
         indexing::write_graph(build.common.out, built, {build.layout, bits, build.record_checksum},
@@ -160,6 +161,7 @@ nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build) {
     const auto queries = sample_of(build.sample_queries, prepared.source(), threads);
     std::optional<indexing::QuerySample> sample;
     if (queries) sample = {queries->view(), build.sample_probe};
+    indexing::require_codes_fit(prepared.source().rows.type, build.layout);
     const auto built = indexing::build_clusters(prepared.source(), build.clustering, sample);
     const layout::Manifest manifest = indexing::write_clusters(
         build.common.out, built, {build.layout, build.record_checksum, build.code_bits},

@@ -81,6 +81,8 @@ NeighborFactors EdgeEncoder::fit(const float* vertex, const float* neighbor) {
           rescale * along_code(vertex) - ordered_dot(r, vertex, dimension) - along_centroid,
           rescale);
     case Metric::inner_product:
+    case Metric::hamming:  // bits have no codes
+    case Metric::jaccard:
       break;
   }
   return factors(-along_centroid, rescale);

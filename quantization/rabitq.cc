@@ -22,7 +22,7 @@ CodeShape shape_of(const RabitqParameters& parameters) {
   CodeShape shape(parameters.dimension, parameters.bits);
   if (parameters.bits == kWholeVectors) {
     shape.code_bytes = shape.padded_bytes =
-        static_cast<std::uint32_t>(parameters.dimension * element_bytes(parameters.type));
+        static_cast<std::uint32_t>(packed_bytes(parameters.type, parameters.dimension));
   }
   return shape;
 }
@@ -30,9 +30,12 @@ CodeShape shape_of(const RabitqParameters& parameters) {
 }  // namespace
 
 void check_parameters(const RabitqParameters& p) {
-  if (p.dimension == 0 || p.dimension > kMaxDimension) {
-    throw Error("RaBitQ needs a dimension from 1 to {}, not {}", kMaxDimension, p.dimension);
+  const bool whole = p.bits == kWholeVectors;
+  const std::uint32_t most = whole ? max_dimension(p.type) : kMaxDimension;
+  if (p.dimension == 0 || p.dimension > most) {
+    throw Error("RaBitQ needs a dimension from 1 to {}, not {}", most, p.dimension);
   }
+  if (!whole && p.type == ElementType::b1) throw Error("vectors of bits have no codes of RaBitQ");
   if (p.bits > 8) throw Error("RaBitQ has 1 to 8 bits per dimension, not {}", p.bits);
   if (p.centroid.size() != p.dimension) {
     throw Error("a RaBitQ centroid of {} values does not fit dimension {}", p.centroid.size(),
@@ -53,7 +56,7 @@ void check_parameters(const RabitqParameters& p) {
 Rabitq::Rabitq(RabitqParameters parameters)
     : parameters_(checked(std::move(parameters))),
       shape_(shape_of(parameters_)),
-      rotation_(parameters_.dimension, parameters_.seed),
+      rotation_(has_whole_vectors() ? 1 : parameters_.dimension, parameters_.seed),
       codec_(parameters_),
       kernel_(has_whole_vectors() ? nullptr : select_dot_kernel(shape_, distance::active_isa())),
       exact_(has_whole_vectors() ? distance::pair_kernel(parameters_.metric, parameters_.type,

@@ -139,7 +139,7 @@ class Rabitq {
 
   RabitqParameters parameters_;
   CodeShape shape_;
-  Rotation rotation_;
+  Rotation rotation_;  ///< of one dimension for whole vectors, which need none
   FactorCodec codec_;
   DotKernel kernel_;            ///< null for whole vectors
   distance::PairKernel exact_;  ///< for whole vectors

@@ -124,6 +124,9 @@ void build_from(const ClusterArguments& arguments, indexing::Source source) {
     queries = search::load_queries(arguments.sample_queries, source.manifest);
     sample = {queries->view(), arguments.sample_probe};
   }
+  for (const Output& output : outputs(arguments)) {
+    indexing::require_codes_fit(source.rows.type, output.layout);
+  }
   const indexing::BuiltClusters built =
       indexing::build_clusters(std::move(source), options, sample);
   for (const Output& output : outputs(arguments)) {

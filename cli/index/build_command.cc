@@ -147,8 +147,9 @@ layout::Manifest build_pages(const BuildArguments& arguments, indexing::Source s
 
 layout::Manifest build_records(const BuildArguments& arguments, indexing::Source source,
                                const layout::WriteOptions& options) {
-  const indexing::BuiltGraph built = indexing::build_graph(std::move(source), arguments.graph);
   const indexing::GraphRecipe recipe{arguments.kind(), arguments.bits(), arguments.record_checksum};
+  indexing::require_codes_fit(source.rows.type, recipe.layout, recipe.code_bits, kCodeBitsOption);
+  const indexing::BuiltGraph built = indexing::build_graph(std::move(source), arguments.graph);
   layout::Manifest written = indexing::write_graph(arguments.out, built, recipe, options);
   report(arguments, written, built);
   return written;

@@ -63,6 +63,8 @@ void convert(const ConvertArguments& arguments) {
   const auto directory = layout::IndexDirectory::open(arguments.index);
   if (directory.manifest().is_graph()) {
     indexing::check_degree(layout, directory.manifest().graph().max_degree);
+    indexing::require_codes_fit(directory.manifest().stored_type, layout, recipe.code_bits,
+                                kCodeBitsOption);
   }
   layout::check_destination(arguments.out, arguments.overwrite,
                             directory.manifest().dataset_bytes());

@@ -54,14 +54,17 @@ std::string metric_word(compute_v1::Metric metric) {
       return "ip";
     case compute_v1::METRIC_COSINE:
       return "cosine";
+    case compute_v1::METRIC_HAMMING:
+      return "hamming";
+    case compute_v1::METRIC_JACCARD:
+      return "jaccard";
     default:
       return "unknown";
   }
 }
 
 std::string type_word(compute_v1::ElementType type) {
-  for (const ElementType known :
-       {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
+  for (const ElementType known : kElementTypes) {
     // The wire's numbers are the library's plus one.
     if (static_cast<int>(known) + 1 == static_cast<int>(type)) {
       return std::string(to_string(known));

@@ -19,7 +19,7 @@ namespace {
 cluster::ClusteringOptions clustering_options(std::size_t rows, const SegmentRecipe& recipe) {
   const layout::CollectionManifest& manifest = *recipe.manifest;
   const layout::ClusterSegmentOptions& clusters = manifest.options.clusters;
-  const std::size_t row_bytes = manifest.dimension * element_bytes(manifest.stored_type);
+  const std::size_t row_bytes = packed_bytes(manifest.stored_type, manifest.dimension);
   cluster::ClusteringOptions options;
   options.clusters =
       indexing::cluster_count(rows, std::max<std::uint64_t>(clusters.cluster_bytes / row_bytes, 1));

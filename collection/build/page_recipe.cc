@@ -11,8 +11,10 @@ indexing::SlottedRecipe page_recipe(const layout::CollectionManifest& manifest,
   const VectorView rows{.count = layout::kMostSegmentRows,
                         .dimension = manifest.dimension,
                         .type = manifest.stored_type};
-  const indexing::SlottedRecipe recipe =
-      indexing::resolve_slotted({.code_bits = options.code_bits}, rows);
+  indexing::SlottedRecipe asked{.code_bits = options.code_bits};
+  // Bits have no codes to put into small pages.
+  if (rows.type == ElementType::b1) asked.page_bytes = layout::SlottedGeometry::kMostPageBytes;
+  const indexing::SlottedRecipe recipe = indexing::resolve_slotted(asked, rows);
   if (recipe.payload == layout::PayloadKind::code && options.code_bits) {
     throw StatusError(
         StatusCode::invalid_argument,

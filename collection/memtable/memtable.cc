@@ -29,7 +29,7 @@ const MemtableOptions& checked(const MemtableOptions& options) {
 }
 
 std::size_t row_bytes(const MemtableOptions& options) {
-  return options.dimension * element_bytes(options.type);
+  return packed_bytes(options.type, options.dimension);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "collection/read/list_rows.h"
 #include "collection/segment/segment_folder.h"
 #include "collection/write/facts.h"
+#include "indexing/code_bits.h"
 #include "wal/log_segment_files.h"
 
 namespace farvec::collection {
@@ -93,11 +94,23 @@ NewValues checked_copy(const changes::ColumnValues& update, std::size_t rows,
       count);
 }
 
+void require_codes_fit(const layout::CollectionManifest& manifest,
+                       const layout::SpellOption& spell) {
+  const layout::CollectionOptions& options = manifest.options;
+  if (options.kind == layout::IndexKind::cluster) {
+    return indexing::require_codes_fit(manifest.source_type, options.clusters.layout);
+  }
+  indexing::require_codes_fit(manifest.source_type, options.layout, options.code_bits,
+                              spell("code_bits"));
+}
+
 }  // namespace
 
 void Collection::create(const std::filesystem::path& given, layout::CollectionManifest manifest,
                         const layout::SpellOption& spell) {
   layout::check_new_collection(manifest, spell);
+  require_metric_fits(manifest.metric, manifest.source_type);
+  require_codes_fit(manifest, spell);
   manifest.stored_type = stored_type(manifest.metric, manifest.source_type);
   if (manifest.options.in_pages()) (void)page_recipe(manifest, spell);
   const std::filesystem::path folder = settled_path(given);
@@ -254,7 +267,7 @@ FoundRows Collection::get(std::span<const std::uint64_t> ids,
   FoundRows result;
   result.version = view->version;
   const bool attributed = !view->schema->empty();
-  const std::size_t row_bytes = shape().dimension * element_bytes(shape().stored_type);
+  const std::size_t row_bytes = packed_bytes(shape().stored_type, shape().dimension);
   for (const std::optional<Contents::RowLocation>& at : locations) {
     if (result.attributes.bytes.size() >= changes::kMostReadAttributes) break;
     const bool looks = result.found.size() % kRowsBetweenLooks == 0;

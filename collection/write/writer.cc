@@ -17,7 +17,7 @@ constexpr std::uint32_t kUnlinkedList = 16;
 std::uint64_t fewest_unlinked(const OpenedCollection& opened) {
   if (opened.access.most_unlinked > 0) return opened.access.most_unlinked;
   return kUnlinkedList *
-         measured_place_rows(opened.shape.dimension * element_bytes(opened.shape.stored_type));
+         measured_place_rows(packed_bytes(opened.shape.stored_type, opened.shape.dimension));
 }
 
 wal::LogOptions log_options(const CollectionAccess& access) {

@@ -37,9 +37,9 @@ std::vector<std::uint64_t> different_ids(std::span<const std::uint64_t> ids) {
 }  // namespace
 
 std::size_t Writer::record_rows() const {
-  return std::min<std::size_t>(layout::changes_per_record(opened_.shape.dimension *
-                                                          element_bytes(opened_.shape.stored_type)),
-                               opened_.shape.options.memtable_rows);
+  return std::min<std::size_t>(
+      layout::changes_per_record(packed_bytes(opened_.shape.stored_type, opened_.shape.dimension)),
+      opened_.shape.options.memtable_rows);
 }
 
 bool Writer::is_about_room(const Status& refusal) {
@@ -158,7 +158,7 @@ Status Writer::refused(const Status& status, wal::Position end) const {
 
 /// Returns how many of the batch's first rows fit one record of the log.
 std::size_t Writer::record_rows(const changes::RowBatch& batch) const {
-  const std::size_t row_bytes = opened_.shape.dimension * element_bytes(opened_.shape.stored_type);
+  const std::size_t row_bytes = packed_bytes(opened_.shape.stored_type, opened_.shape.dimension);
   const std::uint32_t fit = layout::changes_per_record(row_bytes, batch.attributes);
   return std::min({batch.rows.count, record_rows(), std::size_t{fit}});
 }

@@ -17,8 +17,7 @@ namespace {
 namespace wire = collection::v1;
 
 std::string type_name(wire::ElementType type) {
-  for (const ElementType known :
-       {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
+  for (const ElementType known : kElementTypes) {
     if (to_wire(known) == type) return std::string(to_string(known));
   }
   return "none that is known";
@@ -33,7 +32,7 @@ std::string check_shape(const wire::InsertRequest& request, const changes::RowSh
     return fmt::format("dimension: {} came, {} is allowed: that of the index", request.dimension(),
                        shape.dimension);
   }
-  const std::size_t row_bytes = shape.dimension * element_bytes(shape.type);
+  const std::size_t row_bytes = packed_bytes(shape.type, shape.dimension);
   const std::size_t expected = static_cast<std::size_t>(request.ids_size()) * row_bytes;
   if (request.rows().size() == expected) return {};
   return fmt::format("rows: {} bytes came, {} is allowed: {} ids x {} x {}", request.rows().size(),
@@ -59,7 +58,7 @@ std::string check_attributes(const changes::RowBatch& batch, const changes::RowS
   } catch (const StatusError& error) {
     return fmt::format("attributes: {}", error.what());
   }
-  const std::size_t row_bytes = shape.dimension * element_bytes(shape.stored_type);
+  const std::size_t row_bytes = packed_bytes(shape.stored_type, shape.dimension);
   const std::size_t whole = layout::changes_per_record(row_bytes, batch.attributes);
   if (batch.attributes.count() <= whole) return {};
   return fmt::format(
@@ -170,6 +169,8 @@ wire::ElementType to_wire(ElementType type) {
       return wire::ELEMENT_TYPE_U8;
     case ElementType::i8:
       return wire::ELEMENT_TYPE_I8;
+    case ElementType::b1:
+      return wire::ELEMENT_TYPE_B1;
   }
   return wire::ELEMENT_TYPE_UNSPECIFIED;
 }

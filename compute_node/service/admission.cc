@@ -25,6 +25,8 @@ std::string_view name_of(v1::ElementType type) {
       return to_string(ElementType::u8);
     case v1::ELEMENT_TYPE_I8:
       return to_string(ElementType::i8);
+    case v1::ELEMENT_TYPE_B1:
+      return to_string(ElementType::b1);
     default:
       return "none that is known";
   }
@@ -170,7 +172,7 @@ WorkUnits query_work(const search::SearchChoice& choice, const ServedIndex& inde
 
 std::string check_query(const v1::SearchRequest& request, int i, const ServedIndex& index) {
   const std::string& query = request.queries(i);
-  const std::size_t expected = index.dimension * element_bytes(index.source_type);
+  const std::size_t expected = packed_bytes(index.source_type, index.dimension);
   if (query.size() != expected) {
     return fmt::format("queries[{}]: {} bytes came, {} is allowed: {} x {}", i, query.size(),
                        expected, index.dimension, to_string(index.source_type));
@@ -213,7 +215,7 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
   }
   if (!result.wrong.empty()) return result;
   shape.queries = static_cast<std::uint32_t>(request.queries_size());
-  shape.query_bytes = index.dimension * element_bytes(index.stored_type);
+  shape.query_bytes = packed_bytes(index.stored_type, index.dimension);
   shape.user_ids = index.user_ids;
   shape.partial = request.has_partial() ? request.partial() : limits.default_partial;
   shape.exact = request.exact();
@@ -243,6 +245,8 @@ v1::ElementType to_proto(ElementType type) {
       return v1::ELEMENT_TYPE_U8;
     case ElementType::i8:
       return v1::ELEMENT_TYPE_I8;
+    case ElementType::b1:
+      return v1::ELEMENT_TYPE_B1;
   }
   return v1::ELEMENT_TYPE_UNSPECIFIED;
 }
@@ -255,6 +259,10 @@ v1::Metric to_proto(Metric metric) {
       return v1::METRIC_INNER_PRODUCT;
     case Metric::cosine:
       return v1::METRIC_COSINE;
+    case Metric::hamming:
+      return v1::METRIC_HAMMING;
+    case Metric::jaccard:
+      return v1::METRIC_JACCARD;
   }
   return v1::METRIC_UNSPECIFIED;
 }

@@ -9,12 +9,10 @@
 
 namespace farvec::distance::kernels {
 
-inline constexpr std::size_t kMetrics = 3;
-inline constexpr std::size_t kTypes = 4;
-
-/// Indexed by Metric and ElementType; cosine over integers is null.
+/// Indexed by Metric and ElementType; cosine over integers is null, and so is every metric over a
+/// type that it cannot compare.
 template <typename Kernel>
-using ByMetricAndType = std::array<std::array<Kernel, kTypes>, kMetrics>;
+using ByMetricAndType = std::array<std::array<Kernel, kElementTypes.size()>, kMetrics.size()>;
 
 struct KernelTable {
   ByMetricAndType<PairKernel> pair{};
@@ -31,6 +29,9 @@ KernelTable avx2_table(std::uint32_t dimension);
 KernelTable avx512_table(std::uint32_t dimension);
 /// Replaces the 8-bit kernels of an avx512_table(); for processors with VNNI.
 void use_avx512_vnni(std::uint32_t dimension, KernelTable& table);
+
+/// Sets the kernels for bits.
+void use_bits(KernelTable& table);
 
 /// Returns the best table for `isa` on this processor.
 KernelTable table_for(Isa isa, std::uint32_t dimension);

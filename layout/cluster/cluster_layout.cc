@@ -44,7 +44,7 @@ ClusterLayoutKind parse_cluster_layout(std::string_view text) {
 }
 
 void ClusterGeometry::validate() const {
-  if (vector_bytes == 0 || vector_bytes > kMaxDimension * sizeof(float)) {
+  if (vector_bytes == 0 || vector_bytes > kMaxVectorBytes) {
     throw Error("vectors of {} bytes are not possible", vector_bytes);
   }
   if (count == 0 || count >= kInvalidNode) throw Error("{} vectors are not possible", count);
@@ -62,7 +62,7 @@ void ClusterGeometry::validate() const {
     throw Error("blocks of {} bytes are not possible", block_bytes);
   }
   const bool coded = code_bits >= 1 && code_bits <= kMaxCodeBits && code_block_bytes > 0 &&
-                     code_block_bytes <= kCodeBlock * (kMaxDimension * sizeof(float) + 8);
+                     code_block_bytes <= kCodeBlock * (kMaxVectorBytes + 8);
   if (has_codes() ? !coded : code_bits != 0 || code_block_bytes != 0) {
     throw Error("codes of {} bits, {} bytes for {} members, are not possible in layout {}",
                 code_bits, code_block_bytes, kCodeBlock, to_string(kind));

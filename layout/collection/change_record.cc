@@ -27,7 +27,7 @@ RowChangeHeader header_of(RowChangeKind kind, std::uint64_t version, std::size_t
 
 /// Bytes of one row of a record; 0 where it has none.
 std::size_t stored_row_bytes(const RowChangeHeader& header) {
-  return inserts_rows(header.kind) ? header.dimension * element_bytes(header.type) : 0;
+  return inserts_rows(header.kind) ? packed_bytes(header.type, header.dimension) : 0;
 }
 
 void require_kind(const RowChangeHeader& header, const StoredShape& shape,

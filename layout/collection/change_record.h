@@ -57,13 +57,12 @@ constexpr std::uint32_t changes_per_record(std::size_t row_bytes) {
   return static_cast<std::uint32_t>((kMostChangeBytes - sizeof(RowChangeHeader)) /
                                     (sizeof(std::uint64_t) + row_bytes));
 }
-static_assert(changes_per_record(kMaxDimension * sizeof(float)) >= 1);
+static_assert(changes_per_record(kMaxVectorBytes) >= 1);
 
 /// Says how many of the first rows, of `row_bytes` bytes each, fit a record with their attributes;
 /// at least 1.
 std::uint32_t changes_per_record(std::size_t row_bytes, const TupleView& attributes);
-static_assert(changes_per_record(kMaxDimension * sizeof(float) + sizeof(std::uint32_t) +
-                                 kMostTupleBytes) >= 1);
+static_assert(changes_per_record(kMaxVectorBytes + sizeof(std::uint32_t) + kMostTupleBytes) >= 1);
 
 /// A RowChangeRecord is a record in the form that wal::Log::append() takes: header, ids, rows. It
 /// borrows ids and rows and copies neither; rows with gaps between them become a part each. The

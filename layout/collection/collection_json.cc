@@ -101,7 +101,11 @@ void read_rows(const JsonFields& fields, CollectionManifest& m) {
     fields.fail("stored_type", fmt::format("does not follow from {} over {}", to_string(m.metric),
                                            to_string(m.source_type)));
   }
-  m.dimension = fields.integer32("dimension", 1, kMaxDimension);
+  if (!can_compare(m.metric, m.source_type)) {
+    fields.fail("metric", fmt::format("is {}, which cannot compare {}", to_string(m.metric),
+                                      to_string(m.source_type)));
+  }
+  m.dimension = fields.integer32("dimension", 1, max_dimension(m.source_type));
 }
 
 std::uint64_t read_integer(const JsonFields& fields, const char* name,

@@ -70,7 +70,7 @@ bool can_be_segment(LayoutKind layout) {
 void check_new_collection(const CollectionManifest& manifest, const SpellOption& spell) {
   const OptionCheck check(spell);
   const CollectionOptions& options = manifest.options;
-  check.within("dimension", manifest.dimension, {1, kMaxDimension});
+  check.within("dimension", manifest.dimension, {1, max_dimension(manifest.source_type)});
   check.within("memtable_rows", options.memtable_rows, kMemtableRowsBounds);
   check.within("merge_fanout", options.merge_fanout, kMergeFanoutBounds);
   switch (options.kind) {

@@ -24,7 +24,7 @@ void require_header(const CodesHeader& header, const CodesShape& shape, std::str
   require(header.bits == shape.bits, "the codes have another width than the manifest");
   require(header.extension_bits == shape.extension_bits,
           "the codes have another extension than the manifest");
-  require(header.record_bytes >= 1 && header.record_bytes <= sizeof(float) * kMaxDimension,
+  require(header.record_bytes >= 1 && header.record_bytes <= kMaxVectorBytes,
           "the code records have an impossible size");
 }
 

@@ -71,8 +71,7 @@ void GraphGeometry::validate() const {
   };
   if (kind == LayoutKind::slotted) throw Error("layout slotted is searched with --tier ssd");
   require(count >= 1 && count < kInvalidNode, "vertex count", count);
-  require(vector_bytes >= 1 && vector_bytes <= kMaxDimension * sizeof(float), "vector_bytes",
-          vector_bytes);
+  require(vector_bytes >= 1 && vector_bytes <= kMaxVectorBytes, "vector_bytes", vector_bytes);
   require(max_degree >= 1 && max_degree <= largest_degree(kind), "max_degree", max_degree);
   require((code_bytes > 0) == (kind == LayoutKind::inlined) && code_bytes <= kMostCodeBytes,
           "bytes of codes in records", code_bytes);

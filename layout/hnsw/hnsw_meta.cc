@@ -13,7 +13,9 @@ Status bad_meta(const char* what) {
 
 Status check_parameters(const HnswMeta& meta) {
   const HnswParameters& p = meta.parameters;
-  if (p.dimension == 0 || p.dimension > kMaxDimension || p.type > 3 || p.metric > 2) {
+  const bool known = p.type < kElementTypes.size() && p.metric < kMetrics.size();
+  if (!known || p.dimension == 0 || p.dimension > max_dimension(meta.type()) ||
+      !can_compare(meta.metric(), meta.type())) {
     return bad_meta("the meta page names vectors that there cannot be");
   }
   if (stored_type(meta.metric(), meta.type()) != meta.type()) {

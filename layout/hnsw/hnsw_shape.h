@@ -81,7 +81,7 @@ struct HnswShape {
   std::uint32_t max_level = kHnswMaxLevel;
 
   std::uint32_t vector_bytes() const {
-    return dimension * static_cast<std::uint32_t>(::farvec::element_bytes(type));
+    return static_cast<std::uint32_t>(packed_bytes(type, dimension));
   }
   std::uint32_t element_bytes() const {
     return static_cast<std::uint32_t>(sizeof(HnswElementHeader)) + vector_bytes();

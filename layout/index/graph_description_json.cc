@@ -62,7 +62,7 @@ SlottedDescription read_slotted(const JsonFields& fields, const Manifest& m) {
   SlottedDescription slotted;
   slotted.payload = fields.word("payload", parse_payload_kind);
   slotted.extension_bits = fields.integer32("extension_bits", 0, 7);
-  slotted.payload_bytes = fields.integer32("payload_bytes", 1, kMaxDimension * sizeof(float));
+  slotted.payload_bytes = fields.integer32("payload_bytes", 1, kMaxVectorBytes);
   slotted.pages = fields.integer32("pages", 1, SlottedGeometry::kMostPages);
   slotted.placement = fields.text("placement", 64);
   slotted.rerank = fields.boolean("rerank");

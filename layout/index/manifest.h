@@ -83,12 +83,10 @@ struct Manifest {
   std::string_view layout_name() const;
   bool has_record_checksums() const;
   std::uint32_t vector_bytes() const {
-    return static_cast<std::uint32_t>(dimension * element_bytes(stored_type));
+    return static_cast<std::uint32_t>(packed_bytes(stored_type, dimension));
   }
   /// Returns the bytes of the source vectors alone, the measure for amplification.
-  std::uint64_t dataset_bytes() const {
-    return count * dimension * std::uint64_t{element_bytes(source_type)};
-  }
+  std::uint64_t dataset_bytes() const { return count * packed_bytes(source_type, dimension); }
 
   // For graphs only, from their description and from what every index has.
   GraphGeometry graph_geometry() const;

@@ -64,14 +64,18 @@ void read_shape(const JsonFields& fields, Manifest& m) {
   if (fields.boolean("normalised") != m.normalised()) {
     fields.fail("normalised", "contradicts the metric");
   }
-  m.dimension = fields.integer32("dimension", 1, kMaxDimension);
+  if (!can_compare(m.metric, m.stored_type)) {
+    fields.fail("metric", fmt::format("is {}, which cannot compare {}", to_string(m.metric),
+                                      to_string(m.stored_type)));
+  }
+  m.dimension = fields.integer32("dimension", 1, max_dimension(m.stored_type));
   m.count = fields.integer("count", 1, kInvalidNode - 1);
 }
 
 void read_dataset(const JsonFields& fields, DatasetFingerprint& dataset) {
   dataset.name = fields.text("name");
   dataset.file = fields.text("file");
-  dataset.row_bytes = fields.integer("row_bytes", 1, kMaxDimension * sizeof(float));
+  dataset.row_bytes = fields.integer("row_bytes", 1, kMaxVectorBytes);
   dataset.rows_hashed = fields.integer("rows_hashed", 0);
   dataset.xxh3 = fields.hash("xxh3");
 }

@@ -34,8 +34,7 @@ void SlottedGeometry::validate() const {
     if (!good) throw Error("a slotted index's {} cannot be {}", field, value);
   };
   require(count >= 1 && count < kInvalidNode, "vertex count", count);
-  require(payload_bytes >= 1 && payload_bytes <= kMaxDimension * sizeof(float), "payload_bytes",
-          payload_bytes);
+  require(payload_bytes >= 1 && payload_bytes <= kMaxVectorBytes, "payload_bytes", payload_bytes);
   require(payload == PayloadKind::code ? extension_bits >= 1 && extension_bits <= 7
                                        : extension_bits == 0,
           "extension_bits", extension_bits);

@@ -18,7 +18,7 @@ std::vector<std::byte> normalised_queries(const VectorView& queries, Metric metr
   }
   if (!stores_unit_vectors(metric)) return {};
   const ElementType type = stored_type(metric, queries.type);
-  const std::size_t bytes = queries.dimension * element_bytes(type);
+  const std::size_t bytes = packed_bytes(type, queries.dimension);
   std::vector<std::byte> stored(queries.count * bytes);
   for (std::size_t i = 0; i < queries.count; ++i) {
     distance::to_stored(queries.row(i), queries.type, metric, queries.dimension,

@@ -14,7 +14,7 @@ ClusterIndex::ClusterIndex(Parts parts)
   static_assert(layout::kCodeBlock == quantization::kScanBlock);
   const layout::ClusterGeometry& geometry = parts_.locator.geometry();
   graph::require_node_count(geometry.count, "vectors");
-  const std::size_t vector_bytes = parts_.dimension * element_bytes(parts_.type);
+  const std::size_t vector_bytes = packed_bytes(parts_.type, parts_.dimension);
   if (geometry.vector_bytes != vector_bytes) {
     throw Error("the index stores {} bytes per vector, but {} x {} needs {}", geometry.vector_bytes,
                 parts_.dimension, to_string(parts_.type), vector_bytes);

@@ -45,7 +45,7 @@ class GraphIndex {
   /// more vertices, whose codes or vectors every search keeps in the cache. They save the first
   /// hops.
   std::span<const NodeId> entries() const { return entries_; }
-  std::size_t query_bytes() const { return dimension() * element_bytes(type()); }
+  std::size_t query_bytes() const { return packed_bytes(type(), dimension()); }
   const layout::GraphLocator& locator() const { return parts_.locator; }
   /// Returns null when the codes are in the records.
   const quantization::Rabitq* vertex_codes() const {

@@ -43,8 +43,10 @@ graph::LevelRule hnsw_level_rule(const HnswConfig& config, std::uint32_t page_by
   options.levels = {config.seed, config.m, graph::kMaxLevel};
   options.ef_construction = config.ef_construction;
   graph::check_hnsw_options(options);
-  if (config.dimension == 0 || config.dimension > kMaxDimension) {
-    throw Error("dimension {} is out of range: use 1 to {}", config.dimension, kMaxDimension);
+  require_metric_fits(config.metric, config.type);
+  const std::uint32_t most = max_dimension(config.type);
+  if (config.dimension == 0 || config.dimension > most) {
+    throw Error("dimension {} is out of range: use 1 to {}", config.dimension, most);
   }
   if (config.type != stored_type(config.metric, config.type)) {
     throw Error("cosine stores unit vectors as f32 or f16, not as {}", to_string(config.type));

@@ -51,7 +51,7 @@ class SlottedIndex {
   /// Says whether the records hold vectors; else they hold the rest of the codes.
   bool vectors_in_records() const { return !split_; }
   std::uint32_t vector_bytes() const {
-    return static_cast<std::uint32_t>(parts_.dimension * element_bytes(parts_.type));
+    return static_cast<std::uint32_t>(packed_bytes(parts_.type, parts_.dimension));
   }
 
   void prepare(const std::byte* query, PreparedQuery& out) const;
