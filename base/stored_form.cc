@@ -9,7 +9,7 @@ void require_metric_fits(Metric metric, ElementType type) {
   if (compares_bits(metric)) {
     throw Error(
         "{} compares bits, and these are vectors of {}: use l2, ip or cosine, or make them "
-        "bits with `farvec dataset convert --to b1`",
+        "bits with 'farvec dataset convert --by'",
         to_string(metric), to_string(type));
   }
   throw Error("{} compares numbers, and these are vectors of bits (b1): use hamming or jaccard",

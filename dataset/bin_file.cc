@@ -61,6 +61,7 @@ std::optional<ElementType> bin_type(std::string_view suffix) {
   if (suffix == ".f16bin") return ElementType::f16;
   if (suffix == ".u8bin") return ElementType::u8;
   if (suffix == ".i8bin") return ElementType::i8;
+  if (suffix == ".b1bin") return ElementType::b1;
   return std::nullopt;
 }
 

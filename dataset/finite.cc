@@ -21,6 +21,10 @@ RowFault fault_of(const BlockOrigin& origin, const std::byte* row) {
         "conversions have it)",
         origin.info.path, origin.first_row + row, to_string(fault));
   }
+  if (fault == RowFault::bits_beyond) {
+    throw Error("'{}': row {} {}; is {} the dimension, and the order of bits the right one?",
+                origin.info.path, origin.first_row + row, to_string(fault), origin.info.dimension);
+  }
   throw Error(
       "'{}': row {} holds NaN or infinity, which has no distance to anything: repair the file "
       "or leave such rows out (--allow-nonfinite, where builds and conversions have it)",
@@ -35,7 +39,9 @@ std::size_t keep_finite(const BlockOrigin& origin, std::size_t count, std::byte*
   for (std::size_t i = 0; i < count; ++i) {
     const std::byte* row = rows + i * row_bytes;
     if (const RowFault fault = fault_of(origin, row); fault != RowFault::none) {
-      if (!origin.allow_nonfinite) refuse(origin, i, fault);
+      // Bits where none should be say that the whole file was misread.
+      const bool spoils_all = fault == RowFault::bits_beyond;
+      if (!origin.allow_nonfinite || spoils_all) refuse(origin, i, fault);
       continue;
     }
     if (kept != i) std::memmove(rows + kept * row_bytes, row, row_bytes);

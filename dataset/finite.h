@@ -22,7 +22,8 @@ struct BlockOrigin {
 };
 
 /// Moves the good ones of `count` packed rows to the front, in order, and returns how many there
-/// are. Throws Error with the row's number for a bad row that is not allowed.
+/// are. Throws Error with the row's number for a bad row that is not allowed; bits after the last
+/// element never are.
 std::size_t keep_finite(const BlockOrigin& origin, std::size_t count, std::byte* rows);
 
 /// Returns the number of rows to read at a time: about 8 MiB, at least one row.

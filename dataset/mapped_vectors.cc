@@ -34,7 +34,7 @@ MappedVectors::MappedVectors(const std::string& path, Values values, std::option
   const VectorFileInfo info = open_vectors(path)->info();
   if (!is_packed(info)) {
     throw Error(
-        "'{}' cannot stay in its file: that takes .fbin, .f16bin, .u8bin, .i8bin or .npy; "
+        "'{}' cannot stay in its file: that takes .fbin, .f16bin, .u8bin, .i8bin, .b1bin or .npy; "
         "'farvec dataset convert' makes one",
         path);
   }
@@ -45,11 +45,11 @@ MappedVectors::MappedVectors(const std::string& path, Values values, std::option
   view_ = packed_view(static_cast<const std::byte*>(mapping_) + header_bytes, info.count,
                       info.dimension, info.type);
   if (values == Values::any) return;
-  if (info.type != ElementType::f32 && info.type != ElementType::f16) return;
+  if (info.type == ElementType::u8 || info.type == ElementType::i8) return;
   const auto faulty = find_faulty_row(view_, metric);
   if (!faulty) return;
   munmap(mapping_, bytes_);
-  if (faulty->fault == RowFault::too_long) {
+  if (faulty->fault != RowFault::not_finite) {
     throw Error("'{}': row {} {}", path, faulty->row, to_string(faulty->fault));
   }
   throw Error(

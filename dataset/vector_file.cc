@@ -16,7 +16,7 @@ namespace farvec::dataset {
 namespace {
 
 constexpr const char* kSuffixes =
-    ".fbin .f16bin .u8bin .i8bin .fvecs .bvecs .npy .hdf5 .h5 (and read from IDX in .gz)";
+    ".fbin .f16bin .u8bin .i8bin .b1bin .fvecs .bvecs .npy .hdf5 .h5 (and read from IDX in .gz)";
 
 }  // namespace
 
@@ -67,6 +67,9 @@ std::unique_ptr<VectorWriter> create_vectors(const std::string& path, const Vect
   const auto type = type_of_suffix(path);
   check_shape({path, "vector", shape.count, shape.dimension, shape.type, 0, ""});
   const bool hdf5 = is_hdf5_name(path);
+  if (!type && shape.type == ElementType::b1) {
+    throw Error("'{}' cannot hold bits (b1): choose .b1bin, or write 0 and 1 with --type u8", path);
+  }
   if ((type && *type != shape.type) || (hdf5 && shape.type == ElementType::f16)) {
     throw Error("'{}' cannot hold {}: choose another suffix or convert the elements with --type",
                 path, to_string(shape.type));

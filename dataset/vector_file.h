@@ -80,8 +80,8 @@ class VectorWriter {
   std::uint64_t rows_ = 0;
 };
 
-/// Opens a file by its suffix: .fbin .f16bin .u8bin .i8bin, .fvecs .bvecs, .npy, .hdf5 or .h5
-/// (optionally followed by ":train", ":test" or another data set), and IDX (.gz, -ubyte, .idx).
+/// Opens a file by its suffix: .fbin .f16bin .u8bin .i8bin .b1bin, .fvecs .bvecs, .npy, .hdf5 or
+/// .h5 (optionally followed by ":train", ":test" or another data set), and IDX (.gz, -ubyte, .idx).
 /// Throws Error on an unknown suffix, a damaged header, a size that does not fit the header, zero
 /// rows, or a dimension outside 1 to max_dimension().
 std::unique_ptr<VectorReader> open_vectors(const std::string& path);

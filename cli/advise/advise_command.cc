@@ -144,7 +144,8 @@ void add_search_options(Command& command, AdviseArguments& arguments) {
       .required()
       .one_at_a_time();
   command.add_option("--recall", options.recall, "Wanted recall@k").show_default();
-  command.add_option("--metric", arguments.metric, "l2, ip or cosine").show_default();
+  command.add_option("--metric", arguments.metric, "l2, ip or cosine; of bits hamming or jaccard")
+      .show_default();
   command.add_option("--k", options.k, "Neighbours wanted").show_default();
   command.add_option("--threads", options.threads, "Cores that search and share the device")
       .show_default();

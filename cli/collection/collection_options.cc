@@ -53,7 +53,8 @@ void add_cluster_segment_options(Command& command, layout::ClusterSegmentOptions
 
 void add_shape_options(Command& command, CollectionShape& shape) {
   layout::CollectionOptions& options = shape.options;
-  command.add_option("--metric", shape.metric, "l2, ip or cosine").required();
+  command.add_option("--metric", shape.metric, "l2, ip or cosine; of bits hamming or jaccard")
+      .required();
   command.add_option("--kind", shape.kind, "What segments are: graph or cluster")
       .one_of({"graph", "cluster"})
       .show_default();

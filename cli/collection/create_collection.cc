@@ -52,10 +52,10 @@ void register_collection_create(Command& collection) {
   command.add_option("--collection", a.folder, "Folder to make").required();
   Option like =
       command.add_option("--like", a.like, "Vector file whose type and dimension it takes");
-  command.add_option("--type", a.shape.type, "Type of the vectors: f32, f16, u8 or i8")
+  command.add_option("--type", a.shape.type, "Type of the vectors: f32, f16, u8, i8 or b1 (bits)")
       .excludes(like);
-  command.add_option("--dimension", a.shape.dimension, "Numbers of a vector")
-      .range(1u, kMaxDimension)
+  command.add_option("--dimension", a.shape.dimension, "Elements of a vector")
+      .range(1u, kMaxBits)
       .excludes(like);
   command.add_option("--schema", a.shape.schema,
                      "Attributes of the rows, with their types: 'price: i64, section: string,\n"

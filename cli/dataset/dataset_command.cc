@@ -72,9 +72,8 @@ void register_dataset_command(Command& tool) {
   Command dataset = tool.add_command("dataset", "Look at, convert and sample vector files");
   dataset.require_command();
   dataset.footer(
-      "Formats: .fbin .f16bin .u8bin .i8bin, .fvecs .bvecs, .npy, ann-benchmarks .hdf5 "
-      "(FILE:train,\n"
-      "FILE:test), IDX (.gz -ubyte .idx, read only); ground truth .ibin .ivecs.");
+      "Formats: .fbin .f16bin .u8bin .i8bin .b1bin, .fvecs .bvecs, .npy, ann-benchmarks .hdf5\n"
+      "(FILE:train, FILE:test), IDX (.gz -ubyte .idx, read only); ground truth .ibin .ivecs.");
   register_dataset_info(dataset);
   register_dataset_convert(dataset);
   register_dataset_sample(dataset);

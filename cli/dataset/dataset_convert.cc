@@ -9,6 +9,7 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "cli/dataset/bit_conversion.h"
 #include "cli/dataset/dataset_commands.h"
 #include "cli/dataset/faiss_vectors.h"
 #include "dataset/copy.h"
@@ -32,6 +33,7 @@ struct CopyArguments {
 
 struct ConvertArguments : CopyArguments {
   bool from_faiss = false;
+  BitConversion bits;
 };
 
 struct SampleArguments : CopyArguments {
@@ -46,7 +48,9 @@ ElementType output_type(const CopyArguments& arguments, ElementType source) {
   const auto implied = dataset::type_of_suffix(arguments.out);
   if (!arguments.type.empty()) return parse_element_type(arguments.type);
   const ElementType type = implied.value_or(source);
-  if (type == source || type == ElementType::f32) return type;
+  // Bits are 0 and 1 in every other type.
+  const bool exact = type == ElementType::f32 || source == ElementType::b1;
+  if (type == source || exact || type == ElementType::b1) return type;
   throw Error("'{}' holds {}, '{}' would hold {}: give --type {} to round and clamp the values",
               arguments.in, to_string(source), arguments.out, to_string(type), to_string(type));
 }
@@ -60,11 +64,20 @@ dataset::RowConverter converter(ElementType from, ElementType to, std::uint32_t 
   };
 }
 
+dataset::RowConverter converter(const CopyArguments& arguments, dataset::VectorReader& reader,
+                                const BitConversion& bits, ElementType type) {
+  const dataset::VectorFileInfo& info = reader.info();
+  if (type == ElementType::b1 && info.type != type) {
+    return bits.converter(reader, arguments.out, arguments.allow_nonfinite);
+  }
+  return converter(info.type, type, info.dimension);
+}
+
 void copy(const CopyArguments& arguments, dataset::VectorReader& reader,
-          std::vector<dataset::RowRange> ranges) {
+          std::vector<dataset::RowRange> ranges, const BitConversion& bits = {}) {
   const dataset::VectorFileInfo& info = reader.info();
   const ElementType type = output_type(arguments, info.type);
-  dataset::CopyOptions options{std::move(ranges), type, converter(info.type, type, info.dimension),
+  dataset::CopyOptions options{std::move(ranges), type, converter(arguments, reader, bits, type),
                                arguments.allow_nonfinite, arguments.quiet};
   const auto result = dataset::copy_rows(reader, arguments.out, options);
   if (arguments.json) {
@@ -81,18 +94,23 @@ void copy(const CopyArguments& arguments, dataset::VectorReader& reader,
   fmt::print("\n");
 }
 
+void convert_vectors(const ConvertArguments& arguments, const std::string& in) {
+  const auto rows = arguments.bits.presented(dataset::open_vectors(in));
+  arguments.bits.check(rows->info(), output_type(arguments, rows->info().type));
+  copy(arguments, *rows, {}, arguments.bits);
+}
+
 void convert(const ConvertArguments& arguments) {
   if (arguments.from_faiss) {
     const FaissVectors vectors(arguments.in, arguments.out);
-    copy(arguments, *dataset::open_vectors(vectors.path()), {});
-    return;
+    return convert_vectors(arguments, vectors.path());
   }
   if (dataset::is_groundtruth_name(arguments.in) || dataset::is_groundtruth_name(arguments.out)) {
     const auto truth = dataset::read_groundtruth(arguments.in);
     dataset::write_groundtruth(arguments.out, truth);
     return report_groundtruth(arguments.out, truth, arguments.json);
   }
-  copy(arguments, *dataset::open_vectors(arguments.in), {});
+  convert_vectors(arguments, arguments.in);
 }
 
 /// Reads a number in the form that options have: "0x10" is 16.
@@ -132,7 +150,7 @@ void add_copy_options(Command& command, CopyArguments& arguments) {
   command.add_option("in", arguments.in, "File to read").required();
   command.add_option("out", arguments.out, "File to write; its suffix names the format").required();
   command.add_option("--type", arguments.type, "Element type of the output; f16, u8 and i8 round")
-      .one_of({"f32", "f16", "u8", "i8"});
+      .one_of({"f32", "f16", "u8", "i8", "b1"});
   command.add_flag("--allow-nonfinite", arguments.allow_nonfinite,
                    "Drop rows with NaN or infinity instead of stopping");
   command.add_flag("--quiet", arguments.quiet, "No progress");
@@ -146,6 +164,7 @@ void register_dataset_convert(Command& dataset) {
   Command command =
       dataset.add_command("convert", "Write the same rows in another format, in bounded memory");
   add_copy_options(command, *arguments);
+  arguments->bits.add_options(command);
   command.add_flag(
       "--from-faiss", arguments->from_faiss,
       "IN is an index that faiss has written (flat, SQ, HNSW-flat or IVF-flat): its\n"
@@ -156,6 +175,9 @@ void register_dataset_convert(Command& dataset) {
       "  farvec dataset convert /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz "
       "base.u8bin\n"
       "  farvec dataset convert base.u8bin base.fbin\n"
+      "  farvec dataset convert base.fbin base.b1bin --by mean --thresholds means.fbin\n"
+      "  farvec dataset convert query.fbin query.b1bin --by means.fbin\n"
+      "  farvec dataset convert packbits.npy base.b1bin --packed big --dimension 1000\n"
       "  farvec dataset convert --from-faiss set.faiss base.fbin\n"
       "  farvec dataset convert glove-100-angular.hdf5:neighbors gt100.ibin");
   command.callback([arguments] { convert(*arguments); });

@@ -53,9 +53,11 @@ void register_dataset_groundtruth(Command& dataset) {
       .required();
   command.add_option("--queries", arguments->queries, "Queries, of the same type and dimension")
       .required();
-  command.add_option("--metric", arguments->metric, "l2 (squared), ip (negated) or cosine (1-cos)")
+  command
+      .add_option("--metric", arguments->metric,
+                  "l2 (squared), ip (negated) or cosine (1-cos); of bits hamming or jaccard")
       .required()
-      .one_of({"l2", "ip", "cosine"});
+      .one_of({"l2", "ip", "cosine", "hamming", "jaccard"});
   command.add_option("--k", arguments->options.k, "Neighbours per query").show_default();
   command.add_option("--out", arguments->out, "File to write, .ibin").required();
   command.add_option("--threads", arguments->options.threads, "0: one per processor")

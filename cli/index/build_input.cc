@@ -10,7 +10,8 @@ namespace farvec::cli {
 
 void add_input_options(Command& command, BuildInput& input) {
   command.add_option("--data", input.data, "Vectors to index").required();
-  command.add_option("--metric", input.metric, "l2, ip or cosine").required();
+  command.add_option("--metric", input.metric, "l2, ip or cosine; of bits hamming or jaccard")
+      .required();
   command.add_option("--name", input.name, "Data set's name in reports [its folder or file]");
   command.add_flag("--allow-nonfinite", input.allow_nonfinite,
                    "Drop rows with NaN or infinite values, or too long for the metric, instead\n"

@@ -338,7 +338,8 @@ void register_runbook_command(Command& tool) {
   command.add_option("--dataset", a.dataset, "Which of the file's data sets [the only one]");
   command.add_option("--data", a.data, "Vectors; rows are ids").required();
   command.add_option("--queries", a.queries, "Searched at every search step").required();
-  command.add_option("--metric", a.metric, "l2, ip or cosine").required();
+  command.add_option("--metric", a.metric, "l2, ip or cosine; of bits hamming or jaccard")
+      .required();
   command.add_option("--index", a.run.folder, "Folder of the index that is made");
   command.add_option(
       "--connect", a.node.address,
