@@ -1,89 +1,142 @@
-// Time per distance: pairs in the nearest cache, and gathers over a table larger than it.
+// Time per distance: pairs in the nearest cache, gathers over a table larger than it and, for bits,
+// over one larger than any cache, at random and in order. Bytes are those of rows. `avx512-` are
+// the kernels for bits of AVX-512 processors without VPOPCNTDQ.
 //   build/release/bin/distance_bench --benchmark_filter='pair/avx512/l2/.*/128'
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "base/memory.h"
 #include "base/random.h"
 #include "distance/distance.h"
+#include "distance/kernels/kernels.h"
 
 namespace farvec::distance {
 namespace {
+
+constexpr std::size_t kIds = 32;
 
 struct Case {
   Metric metric;
   ElementType type;
   std::uint32_t dimension;
-  Isa isa;
+  std::string isa;
+  PairKernel pair;
+  ManyKernel many;
+
+  std::size_t row_bytes() const { return packed_bytes(type, dimension); }
 };
 
-/// Values between 0 and 100 in any element type.
-void fill_rows(std::byte* rows, std::size_t count, const Case& c) {
+void fill_words(HugeBuffer& rows) {
+  Random random(1);
+  for (std::size_t i = 0; i + 8 <= rows.size(); i += 8) {
+    store_unaligned(rows.data() + i, random.next());
+  }
+}
+
+/// Values between 0 and 100 in any element type, and any bits.
+void fill_rows(HugeBuffer& rows, std::size_t count, const Case& c) {
+  if (c.type == ElementType::b1) return fill_words(rows);
   Random random(1);
   std::vector<float> values(c.dimension);
   for (std::size_t i = 0; i < count; ++i) {
     for (float& v : values) v = static_cast<float>(random.uniform() * 100);
-    narrow(values.data(), c.type, c.dimension, rows + i * c.dimension * element_bytes(c.type));
+    narrow(values.data(), c.type, c.dimension, rows.data() + i * c.row_bytes());
   }
 }
 
 void run_pair(benchmark::State& state, const Case& c) {
   constexpr std::size_t kRows = 8;
-  const std::size_t row_bytes = c.dimension * element_bytes(c.type);
-  HugeBuffer rows(kRows * row_bytes);
-  fill_rows(rows.data(), kRows, c);
-  const PairKernel kernel = pair_kernel(c.metric, c.type, c.dimension, c.isa);
+  HugeBuffer rows(kRows * c.row_bytes());
+  fill_rows(rows, kRows, c);
   std::size_t i = 0;
   for ([[maybe_unused]] auto _ : state) {
     i = (i + 1) % kRows;
-    benchmark::DoNotOptimize(kernel(rows.data(), rows.data() + i * row_bytes, c.dimension));
+    benchmark::DoNotOptimize(c.pair(rows.data(), rows.data() + i * c.row_bytes(), c.dimension));
   }
 }
 
-/// Random rows of a table of 8 MiB: beyond the second-level cache, as neighbours are.
-void run_many(benchmark::State& state, const Case& c) {
-  constexpr std::size_t kIds = 32;
-  const std::size_t row_bytes = c.dimension * element_bytes(c.type);
-  const std::size_t count = (8u << 20) / row_bytes;
-  HugeBuffer table(count * row_bytes);
-  fill_rows(table.data(), count, c);
-  const ManyKernel kernel = many_kernel(c.metric, c.type, c.dimension, c.isa);
-  const VectorView rows = packed_view(table.data(), count, c.dimension, c.type);
-  Random random(2);
-  std::vector<NodeId> ids(kIds * 256);
-  for (NodeId& id : ids) id = static_cast<NodeId>(random.below(count));
+void run_kernel(benchmark::State& state, const Case& c, const VectorView& rows,
+                const std::vector<NodeId>& ids) {
   std::vector<float> out(kIds);
+  std::vector<std::byte> query(rows.data, rows.data + c.row_bytes());
   std::size_t at = 0;
   for ([[maybe_unused]] auto _ : state) {
-    kernel(table.data(), rows, {ids.data() + at, kIds}, out.data());
+    c.many(query.data(), rows, {ids.data() + at, kIds}, out.data());
     benchmark::DoNotOptimize(out.data());
     benchmark::ClobberMemory();
     at = (at + kIds) % ids.size();
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * kIds));
+  const auto distances = static_cast<std::int64_t>(state.iterations() * kIds);
+  state.SetItemsProcessed(distances);
+  state.SetBytesProcessed(distances * static_cast<std::int64_t>(c.row_bytes()));
 }
 
-std::string name_of(const char* form, const Case& c) {
-  return fmt::format("{}/{}/{}/{}/{}", form, to_string(c.isa), to_string(c.metric),
-                     to_string(c.type), c.dimension);
+std::vector<NodeId> random_ids(std::size_t count, std::size_t rows) {
+  Random random(2);
+  std::vector<NodeId> ids(count / kIds * kIds);
+  for (NodeId& id : ids) id = static_cast<NodeId>(random.below(rows));
+  return ids;
+}
+
+/// Random rows of a table of 8 MiB: beyond the second-level cache, as neighbours are.
+void run_many(benchmark::State& state, const Case& c) {
+  const std::size_t count = (8u << 20) / c.row_bytes();
+  HugeBuffer table(count * c.row_bytes());
+  fill_rows(table, count, c);
+  run_kernel(state, c, packed_view(table.data(), count, c.dimension, c.type),
+             random_ids(kIds * 256, count));
+}
+
+/// Bits of any dimension, more than any cache has.
+VectorView large_table(const Case& c) {
+  static const HugeBuffer table = [] {
+    HugeBuffer memory(std::size_t{4} << 30);
+    fill_words(memory);
+    return memory;
+  }();
+  return packed_view(table.data(), table.size() / c.row_bytes(), c.dimension, c.type);
+}
+
+void run_random(benchmark::State& state, const Case& c) {
+  const VectorView rows = large_table(c);
+  run_kernel(state, c, rows, random_ids(rows.count, rows.count));
+}
+
+void run_scan(benchmark::State& state, const Case& c) {
+  const VectorView rows = large_table(c);
+  std::vector<NodeId> ids(rows.count / kIds * kIds);
+  std::iota(ids.begin(), ids.end(), 0u);
+  run_kernel(state, c, rows, ids);
 }
 
 void add(const char* form, void (*run)(benchmark::State&, const Case&), const Case& c) {
 #ifndef __clang_analyzer__  // it takes what the library keeps in its list for leaked
-  benchmark::RegisterBenchmark(name_of(form, c).c_str(), run, c);
+  const std::string name = fmt::format("{}/{}/{}/{}/{}", form, c.isa, to_string(c.metric),
+                                       to_string(c.type), c.dimension);
+  benchmark::RegisterBenchmark(name.c_str(), run, c);
 #endif
 }
 
-void register_cases(Isa isa) {
+Case make_case(Metric metric, ElementType type, std::uint32_t dimension, Isa isa) {
+  return {metric,
+          type,
+          dimension,
+          std::string(to_string(isa)),
+          pair_kernel(metric, type, dimension, isa),
+          many_kernel(metric, type, dimension, isa)};
+}
+
+void register_numbers(Isa isa) {
   for (const Metric metric : {Metric::l2, Metric::inner_product}) {
     for (const ElementType type :
          {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
       for (const std::uint32_t dimension : {96u, 100u, 128u, 784u}) {
-        const Case c{metric, type, dimension, isa};
+        const Case c = make_case(metric, type, dimension, isa);
         add("pair", run_pair, c);
         add("many", run_many, c);
       }
@@ -91,8 +144,35 @@ void register_cases(Isa isa) {
   }
 }
 
+void add_bits(const Case& c) {
+  add("pair", run_pair, c);
+  add("many", run_many, c);
+  add("random", run_random, c);
+  add("scan", run_scan, c);
+}
+
+void register_bits(Isa isa) {
+  for (const Metric metric : {Metric::hamming, Metric::jaccard}) {
+    for (const std::uint32_t dimension :
+         {128u, 256u, 384u, 512u, 768u, 1024u, 1536u, 3072u, 16384u, 65536u}) {
+      const Case c = make_case(metric, ElementType::b1, dimension, isa);
+      add_bits(c);
+#if defined(__x86_64__)
+      if (isa != Isa::avx512) continue;
+      kernels::KernelTable table;
+      kernels::use_avx512_bits(dimension, table);
+      const auto m = static_cast<std::size_t>(metric), t = static_cast<std::size_t>(c.type);
+      add_bits({metric, c.type, dimension, "avx512-", table.pair[m][t], table.many[m][t]});
+#endif
+    }
+  }
+}
+
 const bool registered = [] {
-  for (const Isa isa : available_isas()) register_cases(isa);
+  for (const Isa isa : available_isas()) {
+    register_numbers(isa);
+    register_bits(isa);
+  }
   return true;
 }();
 

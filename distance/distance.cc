@@ -8,32 +8,51 @@ namespace farvec::distance {
 
 namespace {
 
-kernels::KernelTable table_of_numbers(Isa isa, [[maybe_unused]] std::uint32_t dimension) {
-  using namespace kernels;
-  switch (isa) {
 #if defined(__x86_64__)
-    case Isa::avx512: {
-      KernelTable table = avx512_table(dimension);
-      if (cpu_features().avx512_vnni) use_avx512_vnni(dimension, table);
-      return table;
-    }
-    case Isa::avx2:
-      return avx2_table(dimension);
+kernels::KernelTable avx512_table(std::uint32_t dimension) {
+  const CpuFeatures& features = cpu_features();
+  kernels::KernelTable table = kernels::avx512_table(dimension);
+  kernels::use_avx512_bits(dimension, table);
+  if (features.avx512_vnni) kernels::use_avx512_vnni(dimension, table);
+  if (features.avx512_vpopcntdq) kernels::use_avx512_vpopcntdq(dimension, table);
+  return table;
+}
+
+kernels::KernelTable avx2_table(std::uint32_t dimension) {
+  kernels::KernelTable table = kernels::avx2_table(dimension);
+  kernels::use_avx2_bits(dimension, table);
+  return table;
+}
 #elif defined(__aarch64__)
-    case Isa::neon:
-      return neon_table();
+kernels::KernelTable neon_table(std::uint32_t dimension) {
+  kernels::KernelTable table = kernels::neon_table();
+  kernels::use_neon_bits(dimension, table);
+  return table;
+}
 #endif
-    default:
-      return portable_table();
-  }
+
+kernels::KernelTable portable_table(std::uint32_t dimension) {
+  kernels::KernelTable table = kernels::portable_table();
+  kernels::use_portable_bits(dimension, table);
+  return table;
 }
 
 }  // namespace
 
 kernels::KernelTable kernels::table_for(Isa isa, std::uint32_t dimension) {
-  KernelTable table = table_of_numbers(isa, dimension);
-  use_bits(table);
-  return table;
+  switch (isa) {
+#if defined(__x86_64__)
+    case Isa::avx512:
+      return distance::avx512_table(dimension);
+    case Isa::avx2:
+      return distance::avx2_table(dimension);
+#elif defined(__aarch64__)
+    case Isa::neon:
+      return distance::neon_table(dimension);
+#endif
+    default:
+      return distance::portable_table(dimension);
+  }
 }
 
 namespace {

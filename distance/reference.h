@@ -54,7 +54,7 @@ inline double jaccard(const void* a, const void* b, std::uint32_t dimension) {
     both += x * y;
     either += x + y - x * y;
   }
-  return either == 0 ? 1.0 : 1.0 - both / either;
+  return either == 0 ? 1.0 : (either - both) / either;  // rounded once
 }
 
 /// Has pair_kernel()'s definition: cosine takes vectors that are already normalised.

@@ -30,8 +30,13 @@ KernelTable avx512_table(std::uint32_t dimension);
 /// Replaces the 8-bit kernels of an avx512_table(); for processors with VNNI.
 void use_avx512_vnni(std::uint32_t dimension, KernelTable& table);
 
-/// Sets the kernels for bits.
-void use_bits(KernelTable& table);
+/// Each one sets the kernels for bits, and the rules above hold for it.
+void use_portable_bits(std::uint32_t dimension, KernelTable& table);
+void use_neon_bits(std::uint32_t dimension, KernelTable& table);
+void use_avx2_bits(std::uint32_t dimension, KernelTable& table);
+void use_avx512_bits(std::uint32_t dimension, KernelTable& table);
+/// For processors with VPOPCNTDQ.
+void use_avx512_vpopcntdq(std::uint32_t dimension, KernelTable& table);
 
 /// Returns the best table for `isa` on this processor.
 KernelTable table_for(Isa isa, std::uint32_t dimension);

@@ -12,6 +12,10 @@
 //       its lanes added up;
 //   static void reduce4(const Sum (&sums)[4], float* out)
 //       the same bits for four sums at once, cheaper than four calls.
+// For bits (b1) `Ops` has two functions in their place, where `bytes` is the length of a vector:
+//   static float one<M>(const void* query, const void* row, std::size_t bytes)
+//   static void four<M>(const void* query, const RowPointers<4>& rows, std::size_t bytes,
+//                       float* out)
 // All are inlined: with a constant dimension their loops unroll and their tails disappear.
 #pragma once
 
@@ -43,19 +47,27 @@ using RowPointers = const void* [N];
 
 template <typename Ops, Metric M, ElementType T>
 FARVEC_KERNEL float one_distance(const void* a, const void* b, std::uint32_t d) {
-  typename Ops::template Sum<T> sums[1];
-  Ops::template sum<M, T>(a, RowPointers<1>{b}, d, sums);
-  return from_sum<M>(Ops::reduce(sums[0]));
+  if constexpr (T == ElementType::b1) {
+    return Ops::template one<M>(a, b, packed_bytes(T, d));
+  } else {
+    typename Ops::template Sum<T> sums[1];
+    Ops::template sum<M, T>(a, RowPointers<1>{b}, d, sums);
+    return from_sum<M>(Ops::reduce(sums[0]));
+  }
 }
 
 template <typename Ops, Metric M, ElementType T>
 FARVEC_KERNEL void four_distances(const void* query, const RowPointers<4>& rows, std::uint32_t d,
                                   float* out) {
-  typename Ops::template Sum<T> sums[4];
-  Ops::template sum<M, T>(query, rows, d, sums);
-  float values[4];
-  Ops::reduce4(sums, values);
-  for (int i = 0; i < 4; ++i) out[i] = from_sum<M>(values[i]);
+  if constexpr (T == ElementType::b1) {
+    Ops::template four<M>(query, rows, packed_bytes(T, d), out);
+  } else {
+    typename Ops::template Sum<T> sums[4];
+    Ops::template sum<M, T>(query, rows, d, sums);
+    float values[4];
+    Ops::reduce4(sums, values);
+    for (int i = 0; i < 4; ++i) out[i] = from_sum<M>(values[i]);
+  }
 }
 
 /// Dimension 0 stands for any dimension.
@@ -85,7 +97,7 @@ void distances_to_many(const void* query, const VectorView& rows, std::span<cons
   const NodeId* id = ids.data();
   const std::size_t count = ids.size();
   const std::uint32_t d = Dimension == 0 ? rows.dimension : Dimension;
-  const std::size_t row_bytes = d * element_bytes(T);
+  const std::size_t row_bytes = packed_bytes(T, d);
   const std::size_t ahead_bytes = row_bytes < kPrefetchBytes ? row_bytes : kPrefetchBytes;
   const std::size_t ahead = rows_ahead<Ops>(row_bytes);
   for (std::size_t i = 0; i < count && i < ahead; ++i) {

@@ -14,6 +14,7 @@
 #include "distance/distance.h"
 #include "distance/reference.h"
 #include "tests/unit/distance/guarded_row.h"
+#include "tests/unit/distance/named_tables.h"
 
 namespace farvec::distance {
 namespace {
@@ -30,23 +31,6 @@ std::vector<std::uint32_t> dimensions() {
   std::vector<std::uint32_t> all;
   for (std::uint32_t d = 1; d <= 130; ++d) all.push_back(d);
   for (const std::uint32_t d : {255, 256, 257, 784, 1000, 1536, 4095, 4096}) all.push_back(d);
-  return all;
-}
-
-struct NamedTable {
-  std::string name;
-  kernels::KernelTable table;
-};
-
-/// The tables in use, and the AVX-512 one of a processor without VNNI.
-std::vector<NamedTable> tables(std::uint32_t dimension) {
-  std::vector<NamedTable> all;
-  for (const Isa isa : available_isas()) {
-    all.push_back({std::string(to_string(isa)), kernels::table_for(isa, dimension)});
-  }
-#if defined(__x86_64__)
-  if (cpu_features().avx512) all.push_back({"avx512-", kernels::avx512_table(dimension)});
-#endif
   return all;
 }
 
@@ -89,14 +73,6 @@ void for_all_kernels(std::uint32_t d, const Body& body) {
       }
     }
   }
-}
-
-PairKernel pair_of(const kernels::KernelTable& table, Metric metric, ElementType type) {
-  return table.pair[static_cast<std::size_t>(metric)][static_cast<std::size_t>(type)];
-}
-
-ManyKernel many_of(const kernels::KernelTable& table, Metric metric, ElementType type) {
-  return table.many[static_cast<std::size_t>(metric)][static_cast<std::size_t>(type)];
 }
 
 TEST(Kernels, AgreeWithTheOracleAtTheEndOfMemory) {
@@ -230,7 +206,7 @@ TEST(Distance, GivesTheKernelsOfTheInstructionSet) {
 
 TEST(Distance, RefusesWhatHasNoKernel) {
   EXPECT_THROW((void)pair_kernel(Metric::l2, ElementType::f32, 0), Error);
-  EXPECT_THROW((void)pair_kernel(Metric::l2, ElementType::f32, kMaxDimension + 1), Error);
+  EXPECT_THROW((void)pair_kernel(Metric::l2, ElementType::f32, kMaxBits + 1), Error);
   EXPECT_THROW((void)pair_kernel(Metric::cosine, ElementType::u8, 8), Error);
   EXPECT_THROW((void)many_kernel(Metric::cosine, ElementType::i8, 8), Error);
   for (const Isa isa : {Isa::neon, Isa::avx2, Isa::avx512}) {
