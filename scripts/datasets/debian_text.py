@@ -10,8 +10,8 @@ model. It writes into --out:
     query.fbin      vectors of sentences that were taken out of some of these descriptions
     query.jsonl     for each: the package, the sentence, and a filter of one or two of its tags
 
-Packages are in the order of their names, all of them or a random sample. Compare by cosine. Files have their names when they are
-complete.
+Packages are in the order of their names, all of them or a random sample. Compare by cosine. Files have
+their names when they are complete.
 
 Example:
     scripts/datasets/debian_text.py Packages Translation-en --model FOLDER --out FOLDER
@@ -95,8 +95,9 @@ def filter_of(tags, choice):
     return f"tags contains all ({', '.join(map(quoted, chosen))})"
 
 
-def read_packages(lists, translations):
-    """{name: (attributes, synopsis, sentences)} of the newest version of each, in their order."""
+def newest(lists, translations):
+    """(fields, synopsis, sentences) of the newest version of each package that says something, in the
+    order of the names."""
     texts = descriptions(translations)
     packages = {}
     for fields in stanzas(lists):
@@ -105,8 +106,14 @@ def read_packages(lists, translations):
         short = fields.get("Description", [""])[0]
         synopsis, paragraphs = texts.get(fields.get("Description-md5", [""])[0], (short, []))
         if synopsis:
-            packages[fields["Package"][0]] = (attributes_of(fields), synopsis, sentences_of(paragraphs))
-    return dict(sorted(packages.items()))
+            packages[fields["Package"][0]] = (fields, synopsis, sentences_of(paragraphs))
+    return [packages[name] for name in sorted(packages)]
+
+
+def read_packages(lists, translations):
+    """{name: (attributes, synopsis, sentences)} in the order of the names."""
+    return {fields["Package"][0]: (attributes_of(fields), synopsis, sentences)
+            for fields, synopsis, sentences in newest(lists, translations)}
 
 
 def choose_queries(packages, count, choice):

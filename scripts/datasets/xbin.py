@@ -26,6 +26,38 @@ def write_rows(path, shape, blocks):
     partial.rename(path)
 
 
+def saved_rows(path):
+    """How many rows a file has that append_rows() writes. Bytes after them are not yet rows."""
+    path = pathlib.Path(path)
+    count, dimension = ([0, 0] + np.fromfile(path, "<u4", 2).tolist())[-2:]
+    expected = 8 + count * dimension * np.dtype(SUFFIXES[path.suffix]).itemsize
+    if dimension == 0 or path.stat().st_size < expected:
+        raise ValueError(f"{path}: not {count} rows of {dimension}: {path.stat().st_size} bytes")
+    return count
+
+
+def append_rows(path, block):
+    """Adds rows to a file, or begins it. The header counts them when they are on the disk: after a
+    kill the file has what it had before, or these rows as well."""
+    path = pathlib.Path(path)
+    block = np.ascontiguousarray(block, SUFFIXES[path.suffix])
+    if not path.exists():
+        write_rows(path, (0, block.shape[1]), [])
+    with open(path, "r+b") as file:
+        count, dimension = np.fromfile(file, "<u4", 2).tolist()
+        if dimension != block.shape[1]:
+            raise ValueError(f"{path}: rows of {dimension}, and not of {block.shape[1]}")
+        file.seek(8 + count * dimension * block.itemsize)
+        file.truncate()
+        file.write(block.tobytes())
+        file.flush()
+        os.fsync(file.fileno())
+        file.seek(0)
+        file.write(np.asarray([count + len(block), dimension], "<u4").tobytes())
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def write_array(path, array):
     """Writes an array in numpy's format; the file has its name when it is complete."""
     path = pathlib.Path(path)

@@ -374,6 +374,8 @@ class GetScript(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for name, message in (("siftdense-10G", "unknown size '10G'"),
                                   ("hog576-0", "unknown size '0'"),
+                                  ("text768-many", "unknown size 'many'"),
+                                  ("debian-text-all", "unknown size 'all'"),
                                   ("words", "unknown data set 'words'")):
                 done = run(SCRIPTS / "get.sh", name, "--out", folder, env=environment)
                 self.assertEqual(done.returncode, 1)
