@@ -22,7 +22,7 @@ constexpr bool can_compare(Metric metric, ElementType type) {
   return compares_bits(metric) == (type == ElementType::b1);
 }
 
-/// Throws Error, naming both and what would fit, unless the metric can compare the type.
+/// Throws StatusError (invalid_argument) naming both and what would fit, unless the metric fits.
 void require_metric_fits(Metric metric, ElementType type);
 
 /// Returns the type in which vectors of type `source` are stored. Unit vectors of integers have

@@ -133,13 +133,13 @@ class BlockScorer {
       for (const std::uint32_t pick : picks) outs_ += out_->contains(block.id(pick)) ? 1 : 0;
     }
     for (std::size_t i = 0; i < picks.size(); ++i) {
-      if (!(distances[i] < scratch_.results.bound())) continue;
+      if (!(distances[i] <= scratch_.results.bound())) continue;
       const NodeId id = block.id(picks[i]);
       if (id >= vector_count_) [[unlikely]] {
         corrupt_ = true;
         return;
       }
-      if (out_ == nullptr || !out_->contains(id)) scratch_.results.insert(distances[i], id);
+      if (out_ == nullptr || !out_->contains(id)) scratch_.results.keep(distances[i], id);
     }
   }
 

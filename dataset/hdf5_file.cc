@@ -1,23 +1,28 @@
 #include "dataset/hdf5_file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "base/error.h"
 #include "dataset/hdf5_matrix.h"
+#include "dataset/packed_bits.h"
 #include "dataset/shape.h"
 
 namespace farvec::dataset {
 namespace {
 
-/// The number of ids that are read at a time.
+/// The number of ids that are read at a time, and of bools.
 constexpr std::size_t kBlockIds = 1u << 16;
+constexpr std::size_t kBlockBools = 1u << 20;
 
 std::optional<ElementType> element_type(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
   const std::size_t bytes = H5Tget_size(type);
   if (kind == H5T_FLOAT && (bytes == 4 || bytes == 8)) return ElementType::f32;
+  // A bool of h5py is an enumeration of a byte.
+  if (kind == H5T_ENUM && bytes == 1) return ElementType::b1;
   if (kind == H5T_INTEGER && bytes == 1) {
     return H5Tget_sign(type) == H5T_SGN_NONE ? ElementType::u8 : ElementType::i8;
   }
@@ -53,8 +58,8 @@ class Hdf5Reader final : public VectorReader {
   explicit Hdf5Reader(const std::string& path) : VectorReader({}), matrix_(path) {
     const auto type = element_type(matrix_.stored_type());
     if (!type) {
-      throw Error("'{}' holds elements that are neither f32, f64, u8 nor i8: convert it first",
-                  path);
+      throw Error(
+          "'{}' holds elements that are neither f32, f64, u8, i8 nor bool: convert it first", path);
     }
     info_ = {path,
              "hdf5",
@@ -70,10 +75,24 @@ class Hdf5Reader final : public VectorReader {
 
  private:
   void do_read(std::uint64_t begin, std::size_t count, std::byte* out) override {
+    if (info_.type == ElementType::b1) return read_bits(begin, count, out);
     matrix_.read(begin, count, memory_type(info_.type), out);
   }
 
+  void read_bits(std::uint64_t begin, std::size_t count, std::byte* out) {
+    const std::size_t block = std::max<std::size_t>(1, kBlockBools / info_.dimension);
+    for (std::size_t done = 0; done < count; done += block) {
+      const std::size_t rows = std::min(block, count - done);
+      bools_.resize(rows * info_.dimension);
+      matrix_.read(begin + done, rows, matrix_.stored_type(), bools_.data());
+      for (std::size_t i = 0; i < rows; ++i, out += info_.row_bytes()) {
+        pack_bools(&bools_[i * info_.dimension], info_.dimension, out);
+      }
+    }
+  }
+
   Hdf5Matrix matrix_;
+  std::vector<std::byte> bools_;
 };
 
 /// Takes the size of neighbour lists, which is checked before memory is asked for.
@@ -110,12 +129,24 @@ void read_ids(const Hdf5Matrix& neighbors, const std::string& path, GroundTruth&
   }
 }
 
+/// Some files have the share of bits that differ, others their number; both have integers where
+/// nothing differs.
+void to_numbers_of_bits(const std::string& file, std::vector<float>& distances) {
+  const auto is_share = [](float distance) { return distance != std::floor(distance); };
+  if (std::none_of(distances.begin(), distances.end(), is_share)) return;
+  const auto dimension = static_cast<float>(Hdf5Matrix(file + ":train").columns());
+  for (float& distance : distances) distance = std::round(distance * dimension);
+}
+
 void to_our_convention(const std::string& metric, const std::string& path,
                        std::vector<float>& distances) {
-  if (metric == "angular") return;
+  if (metric == "angular" || metric == "jaccard") return;
+  if (metric == "hamming") return to_numbers_of_bits(path, distances);
   if (metric != "euclidean") {
-    throw Error("'{}' holds distances of the kind '{}': only euclidean and angular are known", path,
-                metric);
+    throw Error(
+        "'{}' holds distances of the kind '{}': only euclidean, angular, hamming and jaccard are "
+        "known",
+        path, metric);
   }
   for (float& distance : distances) distance *= distance;
 }

@@ -1,5 +1,6 @@
 #include "dataset/packed_bits.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -54,6 +55,17 @@ BitOrder parse_bit_order(std::string_view text) {
 void reverse_bits(std::span<std::byte> bytes) {
   static constexpr auto kReversed = reversed_bytes();
   for (std::byte& byte : bytes) byte = kReversed[std::to_integer<std::size_t>(byte)];
+}
+
+void pack_bools(const std::byte* bools, std::uint32_t dimension, std::byte* out) {
+  for (std::uint32_t first = 0; first < dimension; first += 8) {
+    const std::uint32_t end = std::min(first + 8, dimension);
+    unsigned byte = 0;
+    for (std::uint32_t i = first; i < end; ++i) {
+      byte |= unsigned{bools[i] != std::byte{0}} << (i - first);
+    }
+    out[first / 8] = static_cast<std::byte>(byte);
+  }
 }
 
 std::unique_ptr<VectorReader> read_packed_bits(std::unique_ptr<VectorReader> bytes, BitOrder order,

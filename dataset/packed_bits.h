@@ -23,6 +23,9 @@ BitOrder parse_bit_order(std::string_view text);
 /// Reverses the order of the bits in every byte.
 void reverse_bits(std::span<std::byte> bytes);
 
+/// Makes bits, packed_bytes() of them in `out`, of `dimension` bytes: 0 is 0, and all else is 1.
+void pack_bools(const std::byte* bools, std::uint32_t dimension, std::byte* out);
+
 /// Presents rows of u8 as rows of b1. `dimension` is how many of a row's bits are elements; without
 /// it all are. The rows are not checked. Throws Error unless the elements are u8 and the dimension
 /// fits the bytes of a row.

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/status_error.h"
 #include "base/stored_form.h"
 #include "dataset/finite.h"
 #include "dataset/vector_file.h"
@@ -26,16 +27,20 @@ namespace {
 void require_metric_fits(const std::string& path, Metric metric, ElementType type) {
   try {
     farvec::require_metric_fits(metric, type);
-  } catch (const Error& error) {
-    throw Error("'{}': {}", path, error.what());
+  } catch (const StatusError& error) {
+    throw StatusError(error.code, "'{}': {}", path, error.what());
   }
 }
 
 }  // namespace
 
 VectorSet load(const std::string& path, const LoadOptions& options) {
-  const auto reader = open_vectors(path);
-  const VectorFileInfo& info = reader->info();
+  return load(*open_vectors(path), options);
+}
+
+VectorSet load(VectorReader& reader, const LoadOptions& options) {
+  const VectorFileInfo& info = reader.info();
+  const std::string& path = info.path;
   if (options.metric) require_metric_fits(path, *options.metric, info.type);
   if (options.first_row >= info.count || options.max_rows == 0) {
     throw Error("'{}' has {} rows: none is left from row {} on, at most {}", path, info.count,
@@ -49,7 +54,7 @@ VectorSet load(const std::string& path, const LoadOptions& options) {
     const std::uint64_t begin = options.first_row + done;
     const auto rows = static_cast<std::size_t>(std::min<std::uint64_t>(block, count - done));
     std::byte* out = set.mutable_row(kept);
-    reader->read_rows(begin, rows, out);
+    reader.read_rows(begin, rows, out);
     kept += keep_finite({info, begin, options.allow_nonfinite, options.metric}, rows, out);
   }
   if (kept == 0) throw Error("'{}': every row holds NaN or infinity, or is too long", path);

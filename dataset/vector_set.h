@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/types.h"
+#include "dataset/vector_file.h"
 
 namespace farvec::dataset {
 
@@ -59,5 +60,7 @@ class VectorSet {
 /// row remains, when the metric cannot compare its type, or when a row has no distances to others
 /// and that is not allowed.
 VectorSet load(const std::string& path, const LoadOptions& options = {});
+/// Does the same with a file that is open.
+VectorSet load(VectorReader& reader, const LoadOptions& options = {});
 
 }  // namespace farvec::dataset

@@ -51,15 +51,16 @@ class CandidateList {
   /// loop, where a call would cost a twentieth of the rate.
   [[gnu::always_inline]] bool insert(float distance, NodeId id) {
     if (!(distance < bound_)) return false;
-    const std::uint64_t key = make_key(distance, id);
-    const std::uint32_t at = lower_bound(key);
-    if (at < size_ && (keys_[at] | 1u) == (key | 1u)) return false;
-    std::memmove(&keys_[at + 1], &keys_[at], (size_ - at) * sizeof(std::uint64_t));
-    keys_[at] = key;
-    if (size_ < capacity_) ++size_;
-    if (size_ == capacity_) bound_ = distance_of(keys_[size_ - 1]);
-    if (at < cursor_) cursor_ = at;
-    return true;
+    return place(make_key(distance, id));
+  }
+
+  /// Does the same, and of those at the greatest distance keeps the smallest ids, in whatever order
+  /// they come. It is for results: vectors of bits have few different distances.
+  [[gnu::always_inline]] bool keep(float distance, NodeId id) {
+    distance += 0.0F;  // keys order -0 before 0
+    if (distance < bound_) return place(make_key(distance, id));
+    const bool ties = size_ == capacity_ && distance == bound_;
+    return ties && id < id_of(keys_[size_ - 1]) && place(make_key(distance, id));
   }
 
   /// Gives a fresh entry a lower distance than the one under which it was inserted. Without such an
@@ -178,6 +179,18 @@ class CandidateList {
   Neighbor operator[](std::uint32_t i) const { return {id_of(keys_[i]), distance_of(keys_[i])}; }
 
  private:
+  /// Inserts an entry that is nearer than the farthest, or for which there is room.
+  [[gnu::always_inline]] bool place(std::uint64_t key) {
+    const std::uint32_t at = lower_bound(key);
+    if (at < size_ && (keys_[at] | 1u) == (key | 1u)) return false;
+    std::memmove(&keys_[at + 1], &keys_[at], (size_ - at) * sizeof(std::uint64_t));
+    keys_[at] = key;
+    if (size_ < capacity_) ++size_;
+    if (size_ == capacity_) bound_ = distance_of(keys_[size_ - 1]);
+    if (at < cursor_) cursor_ = at;
+    return true;
+  }
+
   // The bits of an IEEE float, changed so that they order like the numbers.
   static constexpr std::uint64_t make_key(float distance, NodeId id) {
     const auto bits = std::bit_cast<std::uint32_t>(distance);

@@ -112,7 +112,7 @@ class Expansion {
       if (out) {
         pass(id);
       } else {
-        scratch_.results.insert(distance, row);
+        scratch_.results.keep(distance, row);
       }
       if constexpr (NeighborScorer<Scorer>) {
         offer(record, distance);

@@ -144,9 +144,11 @@ namespace {
 
 /// Bits have no codes that could be in the pages in place of the vectors.
 void require_vectors_in_pages(const SlottedRecipe& recipe, const VectorView& rows) {
-  require_codes_fit(rows.type, layout::LayoutKind::slotted, recipe.code_bits, "codes of");
+  const bool vectors = recipe.payload.value_or(PayloadKind::vector) == PayloadKind::vector;
   const bool fits = 2 * rows.row_bytes() <= recipe.page_bytes;
-  if (recipe.payload.value_or(PayloadKind::vector) == PayloadKind::vector && fits) return;
+  if (vectors && fits) {
+    return require_codes_fit(rows.type, layout::LayoutKind::slotted, recipe.code_bits, "codes of");
+  }
   throw StatusError(
       StatusCode::invalid_argument,
       "pages of {} bytes have to hold vectors of {} bits, because bits have no codes: "

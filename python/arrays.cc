@@ -58,13 +58,17 @@ PlainArray plain_rows(const AnyArray& array, std::string_view name, const Wish& 
   return nb::cast<PlainArray>(rows);
 }
 
+constexpr nb::dlpack::dtype kBool{static_cast<std::uint8_t>(Code::Bool), 8, 1};
+
+/// Returns b1 for bools, which are not packed yet, and never for bytes.
 ElementType element_type(const PlainArray& array, std::string_view name) {
+  if (array.dtype() == kBool) return ElementType::b1;
   for (const ElementType type :
        {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
     if (array.dtype() == dtype_of(type)) return type;
   }
   throw_invalid(
-      "{}: its elements are not float32, float16, uint8 or int8: convert it, as "
+      "{}: its elements are not float32, float16, uint8, int8 or bool: convert it, as "
       "{}.astype(numpy.float32)",
       name, name);
 }
@@ -90,6 +94,12 @@ bool is_packed(const PlainArray& array, const VectorView& view) {
   return within && between && address % element_bytes(view.type) == 0;
 }
 
+/// Returns the most elements that a row of the array may have.
+std::uint32_t max_columns(bool bools, const Wish& wish) {
+  if (bools) return kMaxBits;
+  return wish.type == ElementType::b1 ? kMaxBits / 8 : kMaxDimension;
+}
+
 }  // namespace
 
 Rows::Rows(const AnyArray& array, std::string_view name, const Wish& wish)
@@ -100,25 +110,30 @@ Rows::Rows(const AnyArray& array, std::string_view name, const Wish& wish)
   }
   is_one_ = array_.ndim() == 1;
   const std::size_t rows = is_one_ ? 1 : array_.shape(0);
-  const std::size_t dimension = array_.shape(array_.ndim() - 1);
-  if (dimension == 0 || dimension > kMaxDimension) {
-    throw_invalid("{}: vectors of {} elements: use 1 to {}", name, dimension, kMaxDimension);
+  const std::size_t columns = array_.shape(array_.ndim() - 1);
+  ElementType type = element_type(array_, name);
+  const bool bools = type == ElementType::b1;
+  if (bools) type = ElementType::u8;
+  const std::uint32_t most = max_columns(bools, wish);
+  if (columns == 0 || columns > most) {
+    throw_invalid("{}: vectors of {} elements: use 1 to {}", name, columns, most);
   }
-  view_ = packed_view(array_.data(), rows, static_cast<std::uint32_t>(dimension),
-                      element_type(array_, name));
-  if (rows > 0 && !is_packed(array_, view_)) copy(rows);
+  view_ = packed_view(array_.data(), rows, static_cast<std::uint32_t>(columns), type);
+  if (rows > 0 && !is_packed(array_, view_)) copy();
+  if (bools) return pack_bools(wish);
+  if (wish.type == ElementType::b1) take_bits(wish);
 }
 
-void Rows::copy(std::size_t rows) {
+void Rows::copy() {
   const std::string text = fmt::format(
       "{} is not C-contiguous and is copied: numpy.ascontiguousarray() does it once", name_);
   if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw nb::python_error();
   const std::size_t bytes = element_bytes(view_.type);
   const Strides strides = strides_of(array_);
   const auto* const from = static_cast<const std::byte*>(array_.data());
-  copy_.resize(rows * view_.row_bytes());
+  copy_.resize(view_.count * view_.row_bytes());
   std::byte* out = copy_.data();
-  for (std::size_t row = 0; row < rows; ++row) {
+  for (std::size_t row = 0; row < view_.count; ++row) {
     for (std::uint32_t d = 0; d < view_.dimension; ++d, out += bytes) {
       const std::int64_t element = static_cast<std::int64_t>(row) * strides.row +
                                    static_cast<std::int64_t>(d) * strides.element;
@@ -128,11 +143,54 @@ void Rows::copy(std::size_t rows) {
   view_.data = copy_.data();
 }
 
+/// Makes bits of bytes that are 0 or 1.
+void Rows::pack_bools(const Wish& wish) {
+  if (wish.dimension.value_or(view_.dimension) != view_.dimension) {
+    throw_invalid("{}: vectors of {} bits, where {} are wanted", name_, view_.dimension,
+                  *wish.dimension);
+  }
+  const std::size_t row_bytes = packed_bytes(ElementType::b1, view_.dimension);
+  std::vector<std::byte> packed(view_.count * row_bytes);
+  for (std::size_t i = 0; i < view_.count; ++i) {
+    dataset::pack_bools(view_.row(i), view_.dimension, &packed[i * row_bytes]);
+  }
+  copy_ = std::move(packed);
+  view_ = packed_view(copy_.data(), view_.count, view_.dimension, ElementType::b1);
+}
+
+/// Takes the bytes of the view as bits.
+void Rows::take_bits(const Wish& wish) {
+  if (view_.type != ElementType::u8) {
+    throw_invalid(
+        "{}: it is {}, and bits (b1) come as uint8, of which numpy.packbits() makes rows, or as "
+        "bool: {} > 0 makes an array of bool",
+        name_, numpy_name(view_.type), name_);
+  }
+  const std::uint32_t columns = view_.dimension;
+  const std::uint32_t dimension = wish.dimension.value_or(8 * columns);
+  if (packed_bytes(ElementType::b1, dimension) != columns) {
+    throw_invalid("{}: it has {} bytes in a row, and vectors of {} bits have {}", name_, columns,
+                  dimension, packed_bytes(ElementType::b1, dimension));
+  }
+  if (wish.bit_order == dataset::BitOrder::big) {
+    if (copy_.empty()) copy_.assign(view_.data, view_.data + view_.count * columns);
+    dataset::reverse_bits(copy_);
+    view_.data = copy_.data();
+  }
+  view_ = packed_view(view_.data, view_.count, dimension, ElementType::b1);
+}
+
 void Rows::require_sound(std::optional<Metric> metric) const {
   const auto faulty = find_faulty_row(view_, metric);
   if (!faulty) return;
   if (faulty->fault == RowFault::not_finite) {
     throw_invalid("{}: row {} has NaN or infinite values", name_, faulty->row);
+  }
+  if (faulty->fault == RowFault::bits_beyond) {
+    throw_invalid(
+        "{}: row {} has bits set after its last element: are {} the dimension, and bitorder "
+        "the order of its bits?",
+        name_, faulty->row, view_.dimension);
   }
   throw_invalid("{}: row {} {}", name_, faulty->row, to_string(faulty->fault));
 }
@@ -170,10 +228,22 @@ std::string_view numpy_name(ElementType type) {
     case ElementType::f16:
       return "float16";
     case ElementType::u8:
+    case ElementType::b1:
       return "uint8";
-    default:
-      return "int8";
+    case ElementType::i8:
+      break;
   }
+  return "int8";
+}
+
+std::string_view type_words(ElementType type) {
+  return type == ElementType::b1 ? "bits (b1)" : numpy_name(type);
+}
+
+dataset::BitOrder parse_bitorder(const std::string& text) {
+  if (text == "big") return dataset::BitOrder::big;
+  if (text == "little") return dataset::BitOrder::little;
+  throw_invalid("bitorder: '{}' is neither 'big', as numpy.packbits() has it, nor 'little'", text);
 }
 
 std::uint32_t within(std::int64_t value, std::string_view name, std::uint32_t least,
@@ -189,14 +259,17 @@ std::uint32_t to_count(std::int64_t value, std::string_view name) {
 }
 
 nb::object to_numpy(const VectorView& rows, nb::handle owner) {
-  const std::size_t shape[2] = {rows.count, rows.dimension};
-  const auto bytes = element_bytes(rows.type);
+  const bool bits = rows.type == ElementType::b1;
+  const std::size_t shape[2] = {rows.count, bits ? rows.row_bytes() : rows.dimension};
+  const std::size_t bytes = bits ? 1 : element_bytes(rows.type);
   const std::int64_t strides[2] = {static_cast<std::int64_t>(rows.stride_bytes / bytes), 1};
   return nb::cast(
       nb::ndarray<nb::numpy, nb::ro>(rows.data, 2, shape, owner, strides, dtype_of(rows.type)));
 }
 
-nb::tuple to_tuple(changes::FoundRows rows, std::uint32_t dimension, ElementType type) {
+nb::tuple to_tuple(changes::FoundRows rows, std::uint32_t dimension, ElementType type,
+                   dataset::BitOrder bits) {
+  if (type == ElementType::b1 && bits == dataset::BitOrder::big) dataset::reverse_bits(rows.rows);
   auto owned = std::make_unique<changes::FoundRows>(std::move(rows));
   std::vector<std::uint8_t> found(owned->found.begin(), owned->found.end());
   const std::size_t row_bytes = packed_bytes(type, dimension);

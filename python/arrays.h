@@ -15,6 +15,7 @@
 
 #include "base/types.h"
 #include "changes/receipt.h"
+#include "dataset/packed_bits.h"
 
 namespace farvec::python {
 
@@ -27,11 +28,20 @@ struct AnyArray {
   nanobind::object object;
 };
 
+/// The order of bits that numpy.packbits() has when it is not told.
+inline constexpr dataset::BitOrder kUsualBitOrder = dataset::BitOrder::big;
+
 /// Says what becomes of values that have no type of ours.
 struct Wish {
-  ElementType type = ElementType::f32;  ///< type for lists of numbers
-  bool round_doubles = false;           ///< round an array of float64, with a Python warning
+  /// The type for lists of numbers. b1 says that an array of uint8 has bits in its bytes.
+  ElementType type = ElementType::f32;
+  bool round_doubles = false;  ///< round an array of float64, with a Python warning
+  std::optional<std::uint32_t> dimension = std::nullopt;  ///< bits of b1; none: all
+  dataset::BitOrder bit_order = kUsualBitOrder;           ///< in bytes of b1
 };
+
+/// Returns the order that the argument `bitorder` names. Throws StatusError (invalid_argument).
+dataset::BitOrder parse_bitorder(const std::string& text);
 
 /// Holds rows of an array that a call was given; the array lives as long as these.
 class Rows {
@@ -39,7 +49,8 @@ class Rows {
   /// `name` is the argument's, for messages. An array of one dimension is one row. An array that is
   /// not C-contiguous is copied, with a Python warning. Throws StatusError (invalid_argument), or
   /// what farvec/_arrays.py raises, for a masked array, for a type other than float32, float16,
-  /// uint8 and int8, and for a shape that cannot be. Needs the interpreter.
+  /// uint8, int8 and bool, and for a shape that cannot be. An array of bool has a bit in each
+  /// element, and becomes b1 in a copy. Needs the interpreter.
   Rows(const AnyArray& array, std::string_view name, const Wish& wish = {});
 
   const VectorView& view() const { return view_; }
@@ -50,7 +61,9 @@ class Rows {
   void require_sound(std::optional<Metric> metric = std::nullopt) const;
 
  private:
-  void copy(std::size_t rows);
+  void copy();
+  void pack_bools(const Wish& wish);
+  void take_bits(const Wish& wish);
 
   PlainArray array_;
   std::string_view name_;
@@ -81,8 +94,10 @@ struct Distances {
   std::vector<std::size_t> shape;
 };
 
-/// Returns the element type's name in numpy, for instance "float32".
+/// Returns the element type's name in numpy, for instance "float32"; for bits that of their bytes.
 std::string_view numpy_name(ElementType type);
+/// Does the same for messages, which call bits bits.
+std::string_view type_words(ElementType type);
 
 /// Returns an argument that counts something. Throws StatusError (invalid_argument) naming it
 /// unless it is 0 or more and fits.
@@ -107,12 +122,13 @@ nanobind::object to_numpy(std::vector<T> values, std::size_t rows, std::size_t c
       nanobind::ndarray<nanobind::numpy, T>(owned->data(), as_one ? 1 : 2, shape, owner));
 }
 
-/// Returns rows that `owner` keeps as a read-only numpy array.
+/// Returns rows that `owner` keeps as a read-only numpy array; of bits their bytes, as they are.
 nanobind::object to_numpy(const VectorView& rows, nanobind::handle owner);
 
 /// Returns what get() of an index returns in Python: whether each id was found, and the rows that
-/// were. The arrays own their values.
-nanobind::tuple to_tuple(changes::FoundRows rows, std::uint32_t dimension, ElementType type);
+/// were. The arrays own their values. Bits have the order `bits`.
+nanobind::tuple to_tuple(changes::FoundRows rows, std::uint32_t dimension, ElementType type,
+                         dataset::BitOrder bits);
 
 }  // namespace farvec::python
 

@@ -30,10 +30,10 @@ constexpr const char* kGraphDoc =
 The same data, options and seed give the same bytes, whatever ``threads`` is.
 
 Args:
-    data: ``(rows, dimension)`` of float32, float16, uint8 or int8, finite, C-contiguous (else
+    data: ``(rows, dimension)`` of float32, float16, uint8, int8 or bool, finite, C-contiguous (else
         copied, with a warning), or a vector file (``.fbin .u8bin .npy .fvecs .hdf5`` and others).
     out: Folder to make.
-    metric: ``l2``, ``ip`` or ``cosine``.
+    metric: ``l2``, ``ip`` or ``cosine``; of bits ``hamming`` or ``jaccard``.
     layout: Of the records: ``csr``, ``packed``, ``inline`` or ``padded``.
     degree: R: most edges of a vertex; None: 32, of metric ``ip`` 48.
     list: L of the searches during the build.
@@ -51,6 +51,10 @@ Args:
     overwrite: Replace an index that is there.
     allow_nonfinite: Of a file: drop rows with NaN or infinite values; ids count what is left.
     progress: Say on stderr how far it is.
+    type: ``b1`` says that uint8 are bytes of bits, as numpy.packbits() makes them, in an array as
+        in a file; None: elements are what they are. An array of bool is of bits in any case.
+    dimension: Of ``b1``: bits of a row; None: 8 for each byte. Bits after the last one are 0.
+    bitorder: Of ``b1``: ``big`` or ``little``, as numpy.packbits() has it.
 
 Returns:
     What was built: count, dimension, average_degree, seconds, amplification and more.
@@ -65,7 +69,8 @@ constexpr const char* kSlottedDoc =
 
 Args:
     data, out, metric, degree, list, alpha, passes, sample_queries, threads, seed, name,
-        overwrite, allow_nonfinite, progress: As :func:`build_graph` has them.
+        overwrite, allow_nonfinite, progress, type, dimension, bitorder: As :func:`build_graph`
+        has them.
     payload: Of the records: ``code``, ``vector``, or ``auto``: a vector where two fit a page.
     code_bits: Payload vector: bits per dimension of the codes in DRAM, 1 to 8, or 0: no codes, but
         the vectors themselves; None: 4, or more where the data needs more.
@@ -87,8 +92,8 @@ constexpr const char* kClustersDoc =
     R"(Build balanced clusters with replicas, and write them as a folder.
 
 Args:
-    data, out, metric, threads, seed, name, overwrite, allow_nonfinite, progress,
-        record_checksum: As :func:`build_graph` has them.
+    data, out, metric, threads, seed, name, overwrite, allow_nonfinite, progress, type, dimension,
+        bitorder, record_checksum: As :func:`build_graph` has them.
     clusters: How many, 1 to the number of rows.
     cluster_bytes: Or: bytes of the vectors that have one cluster as their own, on average.
     head_ratio: Or: clusters over vectors, above 0 to 1. Without any of these: 0.16, as in SPANN.
@@ -144,8 +149,9 @@ void bind_graph(nb::module_& module) {
          const std::string& layout, std::optional<std::int64_t> degree, std::int64_t list,
          float alpha, std::int64_t passes, std::optional<FileOrArray> sample_queries,
          std::optional<std::int64_t> code_bits, bool record_checksum, unsigned threads,
-         std::uint64_t seed, std::string name, bool overwrite, bool allow_nonfinite,
-         bool progress) {
+         std::uint64_t seed, std::string name, bool overwrite, bool allow_nonfinite, bool progress,
+         const std::optional<std::string>& element, std::optional<std::int64_t> dimension,
+         const std::string& bitorder) {
         GraphBuild build{.common = common_build(out, metric, std::move(name)),
                          .layout = parsed("layout", layout::parse_layout_kind, layout),
                          .graph = vamana(list, alpha, passes),
@@ -160,9 +166,10 @@ void bind_graph(nb::module_& module) {
         build.graph.threads = threads;
         build.graph.seed = seed;
         build.code_bits = given(code_bits, "code_bits");
-        SourceRows rows(data, "data", true);
+        const AskedBits bits{element, dimension, bitorder};
+        SourceRows rows(data, "data", bits.wish(true));
         if (sample_queries) {
-          build.sample_queries.emplace(std::move(*sample_queries), "sample_queries");
+          build.sample_queries.emplace(std::move(*sample_queries), "sample_queries", bits.wish());
         }
         return to_dict(build_graph(rows, std::move(build)));
       },
@@ -171,13 +178,15 @@ void bind_graph(nb::module_& module) {
       "sample_queries"_a.none() = nb::none(), "code_bits"_a = nb::none(),
       "record_checksum"_a = false, "threads"_a = 0, "seed"_a = 1, "name"_a = "",
       "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
+      "type"_a = nb::none(), "dimension"_a = nb::none(), "bitorder"_a = "big",
       nb::sig("def build_graph(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
               "os.PathLike, *, metric: str = 'l2', layout: str = 'csr', degree: int | None = None, "
               "list: int = 100, alpha: float = 1.2, passes: int = 1, sample_queries: "
               "numpy.typing.ArrayLike | str | os.PathLike | None = None, code_bits: int | None = "
               "None, "
               "record_checksum: bool = False, threads: int = 0, seed: int = 1, name: str = '', "
-              "overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = True) -> "
+              "overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = True, "
+              "type: str | None = None, dimension: int | None = None, bitorder: str = 'big') -> "
               "dict[str, typing.Any]"),
       kGraphDoc);
 }
@@ -191,8 +200,9 @@ void bind_slotted(nb::module_& module) {
          std::optional<std::int64_t> code_bits, std::int64_t extension_bits,
          std::int64_t page_bytes, const std::string& placement, double affinity_percentile,
          std::optional<bool> rerank, std::int64_t entry_vertices, unsigned threads,
-         std::uint64_t seed, std::string name, bool overwrite, bool allow_nonfinite,
-         bool progress) {
+         std::uint64_t seed, std::string name, bool overwrite, bool allow_nonfinite, bool progress,
+         const std::optional<std::string>& element, std::optional<std::int64_t> dimension,
+         const std::string& bitorder) {
         SlottedBuild build{.common = common_build(out, metric, std::move(name)),
                            .graph = vamana(list, alpha, passes),
                            .sample_queries = {},
@@ -215,9 +225,10 @@ void bind_slotted(nb::module_& module) {
         recipe.affinity_percentile = affinity_percentile;
         recipe.rerank = rerank;
         recipe.entry_vertices = to_count(entry_vertices, "entry_vertices");
-        SourceRows rows(data, "data", true);
+        const AskedBits bits{element, dimension, bitorder};
+        SourceRows rows(data, "data", bits.wish(true));
         if (sample_queries) {
-          build.sample_queries.emplace(std::move(*sample_queries), "sample_queries");
+          build.sample_queries.emplace(std::move(*sample_queries), "sample_queries", bits.wish());
         }
         return to_dict(build_slotted(rows, std::move(build)));
       },
@@ -227,7 +238,8 @@ void bind_slotted(nb::module_& module) {
       "page_bytes"_a = 4096, "placement"_a = "bnf",
       "affinity_percentile"_a = slotted::kAffinityPercentile, "rerank"_a = nb::none(),
       "entry_vertices"_a = 0, "threads"_a = 0, "seed"_a = 1, "name"_a = "", "overwrite"_a = false,
-      "allow_nonfinite"_a = false, "progress"_a = true,
+      "allow_nonfinite"_a = false, "progress"_a = true, "type"_a = nb::none(),
+      "dimension"_a = nb::none(), "bitorder"_a = "big",
       nb::sig(
           "def build_slotted(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
           "os.PathLike, *, metric: str = 'l2', degree: int | None = None, list: int = 100, alpha: "
@@ -238,7 +250,8 @@ void bind_slotted(nb::module_& module) {
           "affinity_percentile: float = 5.0, rerank: "
           "bool | None = None, entry_vertices: int = 0, threads: int = 0, seed: int = 1, name: "
           "str = '', overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = "
-          "True) -> dict[str, typing.Any]"),
+          "True, type: str | None = None, dimension: int | None = None, bitorder: str = 'big') -> "
+          "dict[str, typing.Any]"),
       kSlottedDoc);
 }
 
@@ -252,7 +265,8 @@ void bind_clusters(nb::module_& module) {
          const std::string& layout, std::optional<std::int64_t> code_bits, std::uint64_t sample,
          std::optional<FileOrArray> sample_queries, std::int64_t sample_probe, bool record_checksum,
          unsigned threads, std::uint64_t seed, std::string name, bool overwrite,
-         bool allow_nonfinite, bool progress) {
+         bool allow_nonfinite, bool progress, const std::optional<std::string>& element,
+         std::optional<std::int64_t> dimension, const std::string& bitorder) {
         ClusterBuild build{.common = common_build(out, metric, std::move(name)),
                            .layout = parsed("layout", layout::parse_cluster_layout, layout),
                            .code_bits = {},
@@ -277,9 +291,10 @@ void bind_clusters(nb::module_& module) {
         clustering.sample = sample;
         clustering.threads = threads;
         clustering.seed = seed;
-        SourceRows rows(data, "data", true);
+        const AskedBits bits{element, dimension, bitorder};
+        SourceRows rows(data, "data", bits.wish(true));
         if (sample_queries) {
-          build.sample_queries.emplace(std::move(*sample_queries), "sample_queries");
+          build.sample_queries.emplace(std::move(*sample_queries), "sample_queries", bits.wish());
         }
         return to_dict(build_clusters(rows, std::move(build)));
       },
@@ -289,6 +304,7 @@ void bind_clusters(nb::module_& module) {
       "code_bits"_a = nb::none(), "sample"_a = 0, "sample_queries"_a.none() = nb::none(),
       "sample_probe"_a = 32, "record_checksum"_a = false, "threads"_a = 0, "seed"_a = 1,
       "name"_a = "", "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
+      "type"_a = nb::none(), "dimension"_a = nb::none(), "bitorder"_a = "big",
       nb::sig("def build_clusters(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
               "os.PathLike, *, metric: str = 'l2', clusters: int = 0, cluster_bytes: int = 0, "
               "head_ratio: float = 0.0, heads: str | None = None, closure: str | None = None, "
@@ -298,7 +314,8 @@ void bind_clusters(nb::module_& module) {
               "sample_queries: numpy.typing.ArrayLike | "
               "str | os.PathLike | None = None, sample_probe: int = 32, record_checksum: bool = "
               "False, threads: int = 0, seed: int = 1, name: str = '', overwrite: bool = False, "
-              "allow_nonfinite: bool = False, progress: bool = True) -> dict[str, typing.Any]"),
+              "allow_nonfinite: bool = False, progress: bool = True, type: str | None = None, "
+              "dimension: int | None = None, bitorder: str = 'big') -> dict[str, typing.Any]"),
       kClustersDoc);
 }
 

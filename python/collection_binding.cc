@@ -64,6 +64,8 @@ Args:
     max_list, max_width, max_probe: The largest search that there is room for.
     retries: Of a compute node: times that a call is tried again when the node is too busy.
     tls_ca, tls_certificate, tls_key: Files for nodes that want TLS.
+    bitorder: Of arrays that come and go, where vectors are of bits (``type="b1"``): ``big`` or
+        ``little``, as numpy.packbits() has it.
 
 Raises:
     InvalidArgument: A combination that cannot be.
@@ -73,6 +75,7 @@ Raises:
 struct NodeOpening {
   std::uint32_t retries = 0;
   rpc::TlsFiles tls;
+  dataset::BitOrder bit_order = kUsualBitOrder;  ///< also of a collection of this machine
 };
 
 std::shared_ptr<Changing> open_changing(const std::string& path, const CollectionOpening& opening,
@@ -98,6 +101,7 @@ std::unique_ptr<CollectionHandle> open_collection(const std::string& path,
     const OthersMayRun others_may_run;
     open = open_changing(path, opening, node);
   }
+  open->set_bit_order(node.bit_order);
   return std::make_unique<CollectionHandle>(std::move(open), "collection");
 }
 
@@ -113,7 +117,7 @@ Result search_near(const CollectionHandle& handle, const AnyArray& array,
   const auto shape = open->changes().row_shape();
   if (shape.stored_type != open->type()) {
     throw_invalid("vectors of {} are stored at length one as {}: search with the vector itself",
-                  numpy_name(open->type()), numpy_name(shape.stored_type));
+                  type_words(open->type()), type_words(shape.stored_type));
   }
   const Ids ids(array, "ids");
   const double seconds = checked_deadline(arguments.deadline);
@@ -162,7 +166,7 @@ void bind_opening(nb::class_<CollectionHandle>& type) {
                   std::string durability, std::int64_t build_threads, std::int64_t slots,
                   std::int64_t concurrency, std::int64_t max_list, std::int64_t max_width,
                   std::int64_t max_probe, std::int64_t retries, std::string tls_ca,
-                  std::string tls_certificate, std::string tls_key) {
+                  std::string tls_certificate, std::string tls_key, const std::string& bitorder) {
         CollectionOpening opening;
         opening.tier = std::move(tier);
         opening.memory_budget = to_budget(memory_budget);
@@ -173,15 +177,15 @@ void bind_opening(nb::class_<CollectionHandle>& type) {
         opening.max_list = within(max_list, "max_list", 1, kMostList);
         opening.max_width = within(max_width, "max_width", 1, graph::kMaxWidth);
         opening.max_probe = within(max_probe, "max_probe", 1, kMostList);
-        return open_collection(
-            path.string(), opening,
-            {within(retries, "retries", 0, 1000),
-             {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)}});
+        return open_collection(path.string(), opening,
+                               {within(retries, "retries", 0, 1000),
+                                {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)},
+                                parse_bitorder(bitorder)});
       }),
       "path"_a, nb::kw_only(), "tier"_a = "", "memory_budget"_a = nb::none(),
       "durability"_a = "commit", "build_threads"_a = 1, "slots"_a = 16, "concurrency"_a = 0,
       "max_list"_a = 1024, "max_width"_a = 8, "max_probe"_a = 1024, "retries"_a = 0,
-      "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "");
+      "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "", "bitorder"_a = "big");
 }
 
 Result search(const CollectionHandle& handle, const AnyArray& queries,

@@ -35,7 +35,7 @@ class GivenRows {
  public:
   GivenRows(Changing& open, const AnyArray& ids, const AnyArray& vectors,
             const nb::object& attributes)
-      : ids_(ids, "ids"), rows_(vectors, "vectors", {.type = open.type(), .round_doubles = false}) {
+      : ids_(ids, "ids"), rows_(vectors, "vectors", wish_of(open)) {
     const std::size_t count = rows_.view().count;
     if (count != ids_.values.size()) {
       throw_invalid("{} ids for {} vectors", ids_.values.size(), count);

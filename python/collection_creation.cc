@@ -94,10 +94,12 @@ void bind_collection_create(nb::class_<Handle<Changing>>& type) {
         if (options.kind == layout::IndexKind::graph) options.degree = graph::usual_degree(by);
         take_graph({degree, list, alpha, code_bits}, layout, options);
         take_clusters({cluster_bytes, replicas, closure_ratio, balance}, layout, options);
-        const changes::RowShape rows{.type = parsed("type", parse_element_type, element),
-                                     .dimension = within(dimension, "dimension", 1, kMaxDimension),
-                                     .metric = by,
-                                     .schema = to_schema(schema)};
+        const ElementType type = parsed("type", parse_element_type, element);
+        const changes::RowShape rows{
+            .type = type,
+            .dimension = within(dimension, "dimension", 1, max_dimension(type)),
+            .metric = by,
+            .schema = to_schema(schema)};
         collection::Collection::create(path, collection::empty_manifest(rows, options));
       },
       "path"_a, "dimension"_a, nb::kw_only(), "type"_a = "f32", "metric"_a = "l2",
@@ -109,9 +111,10 @@ void bind_collection_create(nb::class_<Handle<Changing>>& type) {
 
 Args:
     path: Folder to make.
-    dimension: Of the vectors.
-    type: Of their elements: ``f32``, ``f16``, ``u8`` or ``i8``.
-    metric: ``l2``, ``ip`` or ``cosine``.
+    dimension: Of the vectors; of ``b1`` their bits.
+    type: Of their elements: ``f32``, ``f16``, ``u8``, ``i8`` or ``b1`` (bits, which come as bool, or
+        as uint8 of numpy.packbits()).
+    metric: ``l2``, ``ip`` or ``cosine``; of bits ``hamming`` or ``jaccard``.
     memtable_rows: Rows that are searched in the writer's memory before they become a segment.
     merge_fanout: Segments of one size that are merged into one, 2 to 64.
     kind: Of the segments: ``graph`` or ``cluster``.

@@ -41,7 +41,8 @@ nb::tuple get(const CollectionHandle& handle, const AnyArray& ids, double deadli
     rows = changes::get_all(open->changes(), given.all(),
                             {.patience = patience_of(seconds, interrupted)});
   });
-  return to_tuple(std::move(rows), open->dimension(), open->changes().row_shape().stored_type);
+  return to_tuple(std::move(rows), open->dimension(), open->changes().row_shape().stored_type,
+                  open->bit_order());
 }
 
 /// The columns of a collection, and the numbers of those that are to be read.

@@ -62,8 +62,10 @@ nb::object give_rows(std::unique_ptr<Owned> owned) {
   return to_numpy(view, owner);
 }
 
-nb::object read_vectors(const std::filesystem::path& path, bool mmap) {
-  if (mmap && dataset::MappedVectors::can_map(path.string())) {
+nb::object read_vectors(const std::filesystem::path& path, bool mmap, const std::string& bitorder) {
+  const bool reversed = parse_bitorder(bitorder) == dataset::BitOrder::big &&
+                        dataset::open_vectors(path.string())->info().type == ElementType::b1;
+  if (mmap && !reversed && dataset::MappedVectors::can_map(path.string())) {
     return give_rows(std::make_unique<dataset::MappedVectors>(path.string(),
                                                               dataset::MappedVectors::Values::any));
   }
@@ -71,12 +73,15 @@ nb::object read_vectors(const std::filesystem::path& path, bool mmap) {
   {
     const OthersMayRun others_may_run;
     rows = std::make_unique<dataset::VectorSet>(dataset::load(path.string()));
+    const VectorView view = rows->view();
+    if (reversed) dataset::reverse_bits({rows->mutable_row(0), view.count * view.row_bytes()});
   }
   return give_rows(std::move(rows));
 }
 
-void write_vectors(const std::filesystem::path& path, const AnyArray& array) {
-  const Rows rows(array, "vectors");
+void write_vectors(const std::filesystem::path& path, const AnyArray& array,
+                   const AskedBits& bits) {
+  const Rows rows(array, "vectors", bits.wish());
   const VectorView& view = rows.view();
   const OthersMayRun others_may_run;
   rows.require_sound();
@@ -87,6 +92,7 @@ void write_vectors(const std::filesystem::path& path, const AnyArray& array) {
 }
 
 struct TruthOptions {
+  AskedBits bits;
   std::int64_t k = 100;
   std::string metric;
   dataset::BruteForceOptions scan;
@@ -95,8 +101,8 @@ struct TruthOptions {
 nb::tuple ground_truth(const FileOrArray& data, const FileOrArray& queries, TruthOptions options) {
   const Metric metric = parse_metric(options.metric);
   options.scan.k = to_count(options.k, "k");
-  const SourceRows base(data, "data");
-  const SourceRows wanted(queries, "queries");
+  const SourceRows base(data, "data", options.bits.wish());
+  const SourceRows wanted(queries, "queries", options.bits.wish());
   dataset::GroundTruth truth;
   run_job([&](const Interruption& interrupted) {
     options.scan.interrupted = interrupted;
@@ -119,31 +125,44 @@ double recall(const Neighbors& found, const Neighbors& truth, std::optional<std:
 
 void bind_files(nb::module_& module) {
   module.def("read_vectors", &read_vectors, "path"_a, nb::kw_only(), "mmap"_a = true,
-             nb::sig("def read_vectors(path: str | os.PathLike, *, mmap: bool = True) -> "
-                     "numpy.ndarray"),
+             "bitorder"_a = "big",
+             nb::sig("def read_vectors(path: str | os.PathLike, *, mmap: bool = True, bitorder: "
+                     "str = 'big') -> numpy.ndarray"),
              R"(Read a vector file.
 
 ``.fbin .f16bin .u8bin .i8bin .npy`` stay in their file: the array is a read-only view of it, which
 must not change meanwhile. ``.fvecs .bvecs .hdf5 .h5`` (with ``:train`` or another data set) and IDX
-are read into memory.
+are read into memory. So is ``.b1bin``, whose bits come in bytes, as numpy.packbits() makes them;
+with ``bitorder="little"`` it stays in its file.
 
 Args:
     path: The file; its suffix says the format.
     mmap: False: read into memory whatever the format, and refuse NaN and infinity.
+    bitorder: Of bits, ``big`` or ``little``.
 
 Returns:
-    ``(rows, dimension)`` of float32, float16, uint8 or int8.
+    ``(rows, dimension)`` of float32, float16, uint8 or int8; of bits ``(rows, bytes)`` of uint8.
 
 Raises:
     Error: The file is not there, damaged, or of no format that is known.)");
-  module.def("write_vectors", &write_vectors, "path"_a, "vectors"_a,
-             nb::sig("def write_vectors(path: str | os.PathLike, vectors: "
-                     "numpy.typing.ArrayLike) -> None"),
-             R"(Write rows to a vector file, which appears under its name when it is whole.
+  module.def(
+      "write_vectors",
+      [](const std::filesystem::path& path, const AnyArray& vectors,
+         const std::optional<std::string>& element, std::optional<std::int64_t> dimension,
+         const std::string& bitorder) {
+        write_vectors(path, vectors, {element, dimension, bitorder});
+      },
+      "path"_a, "vectors"_a, nb::kw_only(), "type"_a = nb::none(), "dimension"_a = nb::none(),
+      "bitorder"_a = "big",
+      nb::sig("def write_vectors(path: str | os.PathLike, vectors: numpy.typing.ArrayLike, *, "
+              "type: str | None = None, dimension: int | None = None, bitorder: str = 'big') -> "
+              "None"),
+      R"(Write rows to a vector file, which appears under its name when it is whole.
 
 Args:
-    path: ``.fbin .f16bin .u8bin .i8bin .fvecs .bvecs .npy .hdf5``, of the rows' element type.
+    path: ``.fbin .f16bin .u8bin .i8bin .b1bin .fvecs .bvecs .npy .hdf5``, of the rows' element type.
     vectors: ``(rows, dimension)``, finite.
+    type, dimension, bitorder: Of bits, as :func:`build_graph` has them.
 
 Raises:
     InvalidArgument: A shape, type or value that cannot be.
@@ -175,15 +194,20 @@ void bind_truth(nb::module_& module) {
   module.def(
       "ground_truth",
       [](const FileOrArray& data, const FileOrArray& queries, std::int64_t k, std::string metric,
-         unsigned threads, bool progress) {
+         unsigned threads, bool progress, const std::optional<std::string>& element,
+         std::optional<std::int64_t> dimension, const std::string& bitorder) {
         return ground_truth(data, queries,
-                            {k, std::move(metric), {.threads = threads, .quiet = !progress}});
+                            {{element, dimension, bitorder},
+                             k,
+                             std::move(metric),
+                             {.threads = threads, .quiet = !progress}});
       },
       "data"_a, "queries"_a, "k"_a = 100, nb::kw_only(), "metric"_a = "l2", "threads"_a = 0,
-      "progress"_a = false,
+      "progress"_a = false, "type"_a = nb::none(), "dimension"_a = nb::none(), "bitorder"_a = "big",
       nb::sig("def ground_truth(data: numpy.typing.ArrayLike | str | os.PathLike, queries: "
               "numpy.typing.ArrayLike | str | os.PathLike, k: int = 100, *, metric: str = 'l2', "
-              "threads: int = 0, progress: bool = False) -> "
+              "threads: int = 0, progress: bool = False, type: str | None = None, dimension: "
+              "int | None = None, bitorder: str = 'big') -> "
               "tuple[numpy.ndarray, numpy.ndarray]"),
       R"(Find the exact neighbours of every query by comparing it with every row.
 
@@ -191,9 +215,11 @@ Args:
     data: ``(rows, dimension)`` or a vector file, which may be larger than memory.
     queries: ``(queries, dimension)`` of the same type, or a vector file.
     k: Neighbours of each, 1 to the number of rows.
-    metric: ``l2`` (squared), ``ip`` (negated) or ``cosine`` (1 - cos).
+    metric: ``l2`` (squared), ``ip`` (negated) or ``cosine`` (1 - cos); of bits ``hamming`` or
+        ``jaccard``.
     threads: 0: one per processor.
     progress: Say on stderr how far it is.
+    type, dimension, bitorder: Of bits, as :func:`build_graph` has them.
 
 Returns:
     ids ``(queries, k)`` uint32 and distances float32, nearest first, equal ones by the smaller id.

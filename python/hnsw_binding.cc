@@ -44,7 +44,8 @@ constexpr const char* kBuildHnswDoc =
 Row i has the id i. What is built in memory is the same for any number of threads.
 
 Args:
-    data, out, metric, seed, overwrite, allow_nonfinite, progress: As :func:`build_graph` has them.
+    data, out, metric, seed, overwrite, allow_nonfinite, progress, type, dimension, bitorder: As
+        :func:`build_graph` has them.
     m: Most neighbours on each layer, twice as many at layer 0.
     ef_construction: Candidates of the searches of an insert.
     page_bytes: 4096, 8192, 16384 or 32768.
@@ -87,17 +88,19 @@ Args:
         ``none`` (when it is closed).
     concurrency: Calls that work at once, each with ``threads`` and ``slots`` of its own, whose pages
         the buffer has to hold; others wait until their deadline.
+    bitorder: Of arrays that come and go, where vectors are of bits; see :func:`build_graph`.
 
 Raises:
     Error: It is not there, damaged, or another process has it open.)";
 
-std::unique_ptr<HnswHandle> open_hnsw(const std::filesystem::path& path,
+std::unique_ptr<HnswHandle> open_hnsw(const std::filesystem::path& path, dataset::BitOrder order,
                                       const HnswChoices& choices) {
   std::shared_ptr<OpenHnsw> open;
   {
     const OthersMayRun others_may_run;
     open = std::make_shared<OpenHnsw>(path.string(), choices);
   }
+  open->set_bit_order(order);
   return std::make_unique<HnswHandle>(std::move(open), "graph");
 }
 
@@ -123,7 +126,7 @@ std::uint64_t insert_rows(const HnswHandle& handle, const AnyArray& ids, const A
   const double seconds = checked_deadline(deadline);
   const Ids given(ids, "ids");
   const auto nodes = node_ids(given);
-  const Rows rows(vectors, "vectors", {.type = open->type(), .round_doubles = false});
+  const Rows rows(vectors, "vectors", wish_of(*open));
   changes::Receipt receipt;
   run_job([&](const Interruption& interrupted) {
     open->insert(rows.view(), nodes, order, {seconds, interrupted}, receipt);
@@ -152,7 +155,7 @@ nb::tuple get_rows(const HnswHandle& handle, const AnyArray& ids, double deadlin
   run_job([&](const Interruption& interrupted) {
     rows = open->get(nodes, {seconds, interrupted});
   });
-  return to_tuple(std::move(rows), open->dimension(), open->type());
+  return to_tuple(std::move(rows), open->dimension(), open->type(), open->bit_order());
 }
 
 std::uint64_t vacuum(const HnswHandle& handle, double deadline) {
@@ -166,19 +169,22 @@ std::uint64_t vacuum(const HnswHandle& handle, double deadline) {
 void bind_opening(nb::class_<HnswHandle>& type) {
   type.def(nb::new_([](const std::filesystem::path& path, std::optional<std::string> buffer,
                        std::string search, std::int64_t min_complete, std::int64_t slots,
-                       std::int64_t threads, std::string durability, std::int64_t concurrency) {
+                       std::int64_t threads, std::string durability, std::int64_t concurrency,
+                       const std::string& bitorder) {
              constexpr std::int64_t kMost = 1024;
-             return open_hnsw(path, {.buffer = std::move(buffer).value_or(""),
-                                     .durability = std::move(durability),
-                                     .search = std::move(search),
-                                     .min_complete = within(min_complete, "min_complete", 1, kMost),
-                                     .slots = within(slots, "slots", 1, kMost),
-                                     .threads = within(threads, "threads", 1, kMost),
-                                     .concurrency = within(concurrency, "concurrency", 1, kMost)});
+             const dataset::BitOrder order = parse_bitorder(bitorder);
+             return open_hnsw(path, order,
+                              {.buffer = std::move(buffer).value_or(""),
+                               .durability = std::move(durability),
+                               .search = std::move(search),
+                               .min_complete = within(min_complete, "min_complete", 1, kMost),
+                               .slots = within(slots, "slots", 1, kMost),
+                               .threads = within(threads, "threads", 1, kMost),
+                               .concurrency = within(concurrency, "concurrency", 1, kMost)});
            }),
            "path"_a, nb::kw_only(), "buffer"_a = nb::none(), "search"_a = "pipelined",
            "min_complete"_a = 6, "slots"_a = 8, "threads"_a = 1, "durability"_a = "commit",
-           "concurrency"_a = 1);
+           "concurrency"_a = 1, "bitorder"_a = "big");
 }
 
 void bind_changes(nb::class_<HnswHandle>& type) {
@@ -260,8 +266,9 @@ void bind_build(nb::module_& module) {
          std::int64_t m, std::int64_t ef_construction, std::int64_t page_bytes,
          const std::string& order, std::uint64_t memory_rows, std::int64_t partition_nodes,
          double insert_share, double insert_pages, std::optional<std::string> buffer,
-         unsigned threads, std::uint64_t seed, bool overwrite, bool allow_nonfinite,
-         bool progress) {
+         unsigned threads, std::uint64_t seed, bool overwrite, bool allow_nonfinite, bool progress,
+         const std::optional<std::string>& element, std::optional<std::int64_t> dimension,
+         const std::string& bitorder) {
         if (!(insert_share >= 0 && insert_share <= 1))
           throw_invalid("insert_share: {} is not 0 to 1", insert_share);
         if (!(insert_pages >= 0 && insert_pages <= 1))
@@ -287,20 +294,22 @@ void bind_build(nb::module_& module) {
             static_cast<std::uint32_t>(std::lround(insert_pages * layout::kMillionPages));
         recipe.threads = threads;
         recipe.quiet = !progress;
-        SourceRows rows(data, "data", true);
+        SourceRows rows(data, "data", AskedBits{element, dimension, bitorder}.wish(true));
         return to_dict(build_hnsw(rows, std::move(build)));
       },
       "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "m"_a = 24, "ef_construction"_a = 200,
       "page_bytes"_a = 8192, "order"_a = "none", "memory_rows"_a = 0, "partition_nodes"_a = 1,
       "insert_share"_a = 0.0, "insert_pages"_a = 0.1, "buffer"_a = nb::none(), "threads"_a = 0,
       "seed"_a = 1, "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
+      "type"_a = nb::none(), "dimension"_a = nb::none(), "bitorder"_a = "big",
       nb::sig("def build_hnsw(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
               "os.PathLike, *, metric: str = 'l2', m: int = 24, ef_construction: int = 200, "
               "page_bytes: int = 8192, order: str = 'none', memory_rows: int = 0, partition_nodes: "
               "int = 1, insert_share: float = 0.0, insert_pages: float = 0.1, buffer: str | None = "
               "None, threads: int = 0, "
               "seed: int "
-              "= 1, overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = True) "
+              "= 1, overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = True, "
+              "type: str | None = None, dimension: int | None = None, bitorder: str = 'big') "
               "-> dict[str, typing.Any]"),
       kBuildHnswDoc);
 }

@@ -68,12 +68,13 @@ std::shared_ptr<Searcher> open_searcher(const std::string& path, const OpenOptio
 }
 
 std::unique_ptr<IndexHandle> open_index(const std::string& path, const OpenOptions& options,
-                                        std::uint32_t retries) {
+                                        std::uint32_t retries, dataset::BitOrder order) {
   std::shared_ptr<Searcher> open;
   {
     const OthersMayRun others_may_run;
     open = open_searcher(path, options, retries);
   }
+  open->set_bit_order(order);
   return std::make_unique<IndexHandle>(std::move(open), "index");
 }
 
@@ -169,7 +170,9 @@ void bind_result(nb::module_& module) {
           "distances", [](const Result& result) { return result.distances; },
           nb::sig("def distances(self) -> numpy.ndarray"),
           "``(queries, k)`` float32, smaller is closer: squared Euclidean (l2), negated inner "
-          "product (ip) or one minus the cosine; infinity where a neighbour is missing.")
+          "product (ip), one minus the cosine, bits that differ (hamming) or one minus the share "
+          "of "
+          "set bits that both have (jaccard); infinity where a neighbour is missing.")
       .def_ro("counts", &Result::counts, "What all queries together cost.")
       .def_ro("coverage", &Result::coverage,
               "1, or with ``partial`` the least share of the records that a query could read.")
@@ -297,7 +300,8 @@ void bind_open(nb::module_& module) {
          std::size_t cache_bytes, const Budget& memory_budget, std::int64_t max_list,
          std::int64_t max_width, std::int64_t max_probe, std::string search, std::string pool,
          bool prefetch, bool page_search, std::optional<std::uint32_t> rerank, std::int64_t retries,
-         std::string tls_ca, std::string tls_certificate, std::string tls_key) {
+         std::string tls_ca, std::string tls_certificate, std::string tls_key,
+         const std::string& bitorder) {
         OpenOptions options;
         options.tier = std::move(tier);
         options.slots = to_slots(slots);
@@ -316,13 +320,13 @@ void bind_open(nb::module_& module) {
         options.tls = {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)};
         const auto* const text = std::get_if<std::string>(&path);
         return open_index(text != nullptr ? *text : std::get<1>(path).string(), options,
-                          within(retries, "retries", 0, 1000));
+                          within(retries, "retries", 0, 1000), parse_bitorder(bitorder));
       },
       "path"_a, "tier"_a = "dram", nb::kw_only(), "slots"_a = "auto", "threads"_a = 1,
       "concurrency"_a = 0, "cache_bytes"_a = 0, "memory_budget"_a = nb::none(), "max_list"_a = 1024,
       "max_width"_a = 8, "max_probe"_a = 1024, "search"_a = "cache-aware", "pool"_a = "record",
       "prefetch"_a = true, "page_search"_a = true, "rerank"_a = nb::none(), "retries"_a = 0,
-      "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "", kOpenDoc);
+      "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "", "bitorder"_a = "big", kOpenDoc);
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ Args:
     search, pool, prefetch, page_search, rerank: Slotted pages: as ``farvec search`` has them.
     retries: Of a compute node: times that a call is tried again when the node is too busy.
     tls_ca, tls_certificate, tls_key: Files for nodes that want TLS.
+    bitorder: Of queries, where vectors are of bits: ``big`` or ``little``, as numpy.packbits() has it.
 
 Returns:
     Index. It is closed by ``close()``, or at the end of a ``with`` block.

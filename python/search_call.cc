@@ -50,7 +50,7 @@ void check_queries(const Searcher& searcher, const Rows& queries) {
   }
   if (!searcher.takes(view.type)) {
     throw_invalid("queries: they are {}, and what is searched was built from {}: convert them",
-                  numpy_name(view.type), numpy_name(searcher.type()));
+                  type_words(view.type), type_words(searcher.type()));
   }
   queries.require_sound(searcher.metric());
 }
@@ -123,6 +123,12 @@ Result to_result(Answer answer, bool as_one) {
 
 }  // namespace
 
+Wish wish_of(const Searcher& searcher) {
+  Wish wish{.type = searcher.type(), .bit_order = searcher.bit_order()};
+  if (wish.type == ElementType::b1) wish.dimension = searcher.dimension();
+  return wish;
+}
+
 double checked_deadline(double seconds) {
   if (!(seconds > 0) || seconds > kLongestSeconds) {
     throw_invalid("deadline: {} seconds are out of range: use more than 0, up to {}", seconds,
@@ -162,7 +168,7 @@ Result run_search(Searcher& searcher, const AnyArray& array, const SearchArgumen
   Call call{.asked = asked_search(arguments, searcher.bounds()),
             .deadline_seconds = checked_deadline(arguments.deadline)};
   refuse_filters(searcher, arguments);
-  const Rows queries(array, "queries", {.type = searcher.type(), .round_doubles = false});
+  const Rows queries(array, "queries", wish_of(searcher));
   check_queries(searcher, queries);
   Answer answer = search_freely(searcher, queries.view(), call);
   if (arguments.within) drop_missing(answer);

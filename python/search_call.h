@@ -31,6 +31,9 @@ struct SearchArguments {
   std::vector<std::string> select = {};
 };
 
+/// Says how an array of vectors for `searcher` is read, whether they are queries or rows to insert.
+Wish wish_of(const Searcher& searcher);
+
 /// Returns `seconds`. Throws StatusError (invalid_argument) unless a call may take that long.
 double checked_deadline(double seconds);
 

@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "base/types.h"
 #include "dataset/groundtruth.h"
+#include "dataset/packed_bits.h"
 #include "layout/attributes/tuple.h"
 #include "search/core/asked_search.h"
 #include "search/core/search_core.h"
@@ -62,6 +63,14 @@ class Searcher {
   virtual Answer search(const VectorView& queries, const Call& call) = 0;
   /// Describes what it is, and where.
   virtual nlohmann::ordered_json describe() const = 0;
+
+  /// The order of bits in arrays that come and go, where vectors are of bits. It is set once,
+  /// before anyone else has the object.
+  dataset::BitOrder bit_order() const { return bit_order_; }
+  void set_bit_order(dataset::BitOrder order) { bit_order_ = order; }
+
+ private:
+  dataset::BitOrder bit_order_ = dataset::BitOrder::big;
 };
 
 }  // namespace farvec::python

@@ -18,13 +18,24 @@ namespace farvec::python {
 
 using FileOrArray = std::variant<std::filesystem::path, AnyArray>;
 
+/// Holds the arguments that say that vectors are bits.
+struct AskedBits {
+  std::optional<std::string> type;        ///< "b1", or none: the vectors have a type of their own
+  std::optional<std::int64_t> dimension;  ///< none: all bits of a row
+  std::string bitorder = "big";
+
+  /// Throws StatusError (invalid_argument) naming the argument.
+  Wish wish(bool round_doubles = false) const;
+};
+
 /// Is made and destroyed with the interpreter; in between any thread may use it without.
 class SourceRows {
  public:
   /// `name` is the argument's, for messages. An array of float64 is refused, or with
-  /// `round_doubles` becomes float32, with a warning, which a file of float64 then gets too. Throws
-  /// what Rows throws.
-  SourceRows(const FileOrArray& data, std::string_view name, bool round_doubles = false);
+  /// wish.round_doubles becomes float32, with a warning, which a file of float64 then gets too.
+  /// With b1 wished for, bytes are bits in an array as in a file of u8. Throws what Rows throws,
+  /// and Error for a file that cannot be so.
+  SourceRows(const FileOrArray& data, std::string_view name, const Wish& wish = {});
 
   /// Returns the path of the file; for an array the argument's name.
   std::string path() const { return array_ ? std::string(name_) : path_; }
@@ -36,6 +47,7 @@ class SourceRows {
 
  private:
   const std::string_view name_;
+  Wish wish_;
   std::string path_;
   std::optional<Rows> array_;
   std::optional<dataset::VectorSet> loaded_;

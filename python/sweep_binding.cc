@@ -74,6 +74,7 @@ Args:
     filter: Condition that results meet, of an index that has attributes; ``groundtruth`` are then the
         nearest of the rows that meet it (``search(..., exact=True, filter=...)`` finds them).
     progress: Say on stderr how far it is.
+    type, dimension, bitorder: Of queries of bits in an array, as :func:`build_graph` has them.
 
 Returns:
     A dictionary for each combination: what ``farvec sweep --json`` writes; of one that cannot run
@@ -231,7 +232,8 @@ constexpr const char* kSweepSignature =
     "passes: int = 5, pass_ms: float = 300.0, line_ns: float | None = None, "
     "json: str | os.PathLike | None = None, html: str | os.PathLike | None = None, "
     "resume: bool = False, overwrite: bool = False, tls_ca: str = '', "
-    "tls_certificate: str = '', tls_key: str = '', filter: str = '', progress: bool = False) -> "
+    "tls_certificate: str = '', tls_key: str = '', filter: str = '', progress: bool = False, "
+    "type: str | None = None, dimension: int | None = None, bitorder: str = 'big') -> "
     "list[dict[str, typing.Any]]";
 
 /// The arguments are those of kSweepSignature.
@@ -252,8 +254,9 @@ nb::list sweep_index(const std::filesystem::path& index, const FileOrArray& quer
                      const std::optional<std::filesystem::path>& json,
                      const std::optional<std::filesystem::path>& html, bool resume, bool overwrite,
                      std::string tls_ca, std::string tls_certificate, std::string tls_key,
-                     std::string filter, bool progress) {
-  SourceRows rows(queries, "queries");
+                     std::string filter, bool progress, const std::optional<std::string>& element,
+                     std::optional<std::int64_t> dimension, const std::string& bitorder) {
+  SourceRows rows(queries, "queries", AskedBits{element, dimension, bitorder}.wish());
   const bool in_file = std::holds_alternative<std::filesystem::path>(queries);
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
   measure::SweepOptions options{.index = index.string(),
@@ -296,18 +299,19 @@ nb::list sweep_index(const std::filesystem::path& index, const FileOrArray& quer
 }  // namespace
 
 void bind_sweep(nb::module_& module) {
-  module.def(
-      "sweep", &sweep_index, "index"_a, "queries"_a, "groundtruth"_a, nb::kw_only(), "k"_a = 10,
-      "list"_a = std::vector<std::int64_t>{20, 40, 80, 160}, "width"_a = 1,
-      "probe"_a = std::vector<std::int64_t>{1, 4, 16, 64}, "dedup"_a = true,
-      "prune_ratio"_a = nb::none(), "merge_gap"_a = nb::none(), "slots"_a = "auto", "threads"_a = 1,
-      "tier"_a = "dram", "cache_bytes"_a = 0, "memory_budget"_a = nb::none(),
-      "search"_a = nb::none(), "pool"_a = "record", "prefetch"_a = true, "page_search"_a = true,
-      "rerank"_a = "auto", "buffer"_a = std::vector<std::string>{"10%", "50%"},
-      "min_complete"_a = 6, "queries_range"_a = nb::none(), "passes"_a = 5, "pass_ms"_a = 300.0,
-      "line_ns"_a = nb::none(), "json"_a = nb::none(), "html"_a = nb::none(), "resume"_a = false,
-      "overwrite"_a = false, "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "",
-      "filter"_a = "", "progress"_a = false, nb::sig(kSweepSignature), kSweepDoc);
+  module.def("sweep", &sweep_index, "index"_a, "queries"_a, "groundtruth"_a, nb::kw_only(),
+             "k"_a = 10, "list"_a = std::vector<std::int64_t>{20, 40, 80, 160}, "width"_a = 1,
+             "probe"_a = std::vector<std::int64_t>{1, 4, 16, 64}, "dedup"_a = true,
+             "prune_ratio"_a = nb::none(), "merge_gap"_a = nb::none(), "slots"_a = "auto",
+             "threads"_a = 1, "tier"_a = "dram", "cache_bytes"_a = 0,
+             "memory_budget"_a = nb::none(), "search"_a = nb::none(), "pool"_a = "record",
+             "prefetch"_a = true, "page_search"_a = true, "rerank"_a = "auto",
+             "buffer"_a = std::vector<std::string>{"10%", "50%"}, "min_complete"_a = 6,
+             "queries_range"_a = nb::none(), "passes"_a = 5, "pass_ms"_a = 300.0,
+             "line_ns"_a = nb::none(), "json"_a = nb::none(), "html"_a = nb::none(),
+             "resume"_a = false, "overwrite"_a = false, "tls_ca"_a = "", "tls_certificate"_a = "",
+             "tls_key"_a = "", "filter"_a = "", "progress"_a = false, "type"_a = nb::none(),
+             "dimension"_a = nb::none(), "bitorder"_a = "big", nb::sig(kSweepSignature), kSweepDoc);
 }
 
 }  // namespace farvec::python

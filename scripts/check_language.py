@@ -41,6 +41,7 @@ CHECKED = [
     "docs/use/collections.md",
     "docs/use/filters.md",
     "docs/use/searching.md",
+    "docs/use/bits.md",
     "docs/use/frameworks.md",
     "docs/understand/concepts.md",
     "docs/measure/datasets.md",

@@ -91,7 +91,7 @@ std::span<const graph::Neighbor> Memtable::search(const MemtableQuery& query,
   NodeId scan_from = std::min(linked(), query.count);
   if (!query.exact && graph_.pays(query)) {
     const bool is_found = graph_.search(query, scratch);
-    for (const graph::Candidate& near : scratch.met) scratch.nearest.insert(near.distance, near.id);
+    for (const graph::Candidate& near : scratch.met) scratch.nearest.keep(near.distance, near.id);
     if (!is_found || scratch.nearest.size() < k) scan_from = 0;
   } else {
     scan_from = 0;
@@ -115,7 +115,7 @@ void Memtable::scan(const MemtableQuery& query, NodeId first, MemtableScratch& s
     many_(query.vector, rows_, scratch.ids, scratch.scores.data());
     scratch.counts.distances += static_cast<std::uint32_t>(scratch.ids.size());
     for (std::size_t i = 0; i < scratch.ids.size(); ++i) {
-      scratch.nearest.insert(scratch.scores[i], scratch.ids[i]);
+      scratch.nearest.keep(scratch.scores[i], scratch.ids[i]);
     }
     begin = end;
   }

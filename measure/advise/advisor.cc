@@ -13,10 +13,12 @@
 #include "base/progress.h"
 #include "base/stored_form.h"
 #include "dataset/vector_file.h"
+#include "indexing/code_bits.h"
 #include "measure/advise/device/measured_disk.h"
 #include "measure/advise/sample_plan.h"
 #include "measure/advise/small_index.h"
 #include "measure/report/row_range.h"
+#include "quantization/rabitq.h"
 #include "search/core/queries.h"
 
 namespace farvec::measure {
@@ -121,6 +123,8 @@ class Advisor {
       throw Error("{} rows of '{}' are too few to learn from: {} are needed", options_.sample,
                   info.path, least_rows_ * kSampleStep);
     }
+    require_metric_fits(options_.file.metric, info.type);
+    if (info.type == ElementType::b1) leave_out_codes();
     layout::Manifest manifest;
     manifest.metric = options_.file.metric;
     manifest.source_type = info.type;
@@ -134,6 +138,15 @@ class Advisor {
     }
     range_ = range;
     return queries;
+  }
+
+  /// Leaves out what cannot be built of bits: they have no codes.
+  void leave_out_codes() {
+    indexing::require_codes_fit(ElementType::b1, layout::LayoutKind::csr, options_.recipe.code_bits,
+                                "--code-bits");
+    options_.recipe.code_bits = quantization::kWholeVectors;
+    std::erase(options_.graph_layouts, layout::LayoutKind::inlined);
+    std::erase(options_.layouts, layout::ClusterLayoutKind::coded);
   }
 
   VectorView queries() const { return rows_in(queries_.view(), range_); }

@@ -8,7 +8,7 @@ import numpy
 
 from farvec.errors import InvalidArgument, WrongType
 
-VECTOR_TYPES = ("float32", "float16", "uint8", "int8")
+VECTOR_TYPES = ("float32", "float16", "uint8", "int8", "bool")
 MOST_ID = 2**64 - 1
 
 
@@ -75,8 +75,8 @@ def rows(value: Any, name: str, dtype: str, round_doubles: bool) -> numpy.ndarra
         warnings.warn(f"{name} is float64, and its values are rounded to {dtype}: "
                       f"{name}.astype(numpy.{dtype}) does it once", UserWarning, stacklevel=2)
         return _converted(array, name, dtype)
-    raise InvalidArgument(f"{name}: its elements are {array.dtype}, not float32, float16, uint8 or "
-                          f"int8: convert it, as {name}.astype(numpy.float32)")
+    raise InvalidArgument(f"{name}: its elements are {array.dtype}, not float32, float16, uint8, "
+                          f"int8 or bool: convert it, as {name}.astype(numpy.float32)")
 
 
 def _converted(array: numpy.ndarray, name: str, dtype: str) -> numpy.ndarray:

@@ -27,14 +27,14 @@ class FaissLike:
             k: Neighbours wanted.
 
         Returns:
-            D ``(rows, k)`` float32: squared distances (l2), inner products (ip) or cosines; and
-            I int64, -1 for a neighbour that is missing.
+            D ``(rows, k)`` float32: squared distances (l2), distances (hamming, jaccard), inner
+            products (ip) or cosines; and I int64, -1 for a neighbour that is missing.
         """
         found = self._index.search(x, k, **self._search)
         distances = numpy.atleast_2d(found.distances)
         ids = numpy.where(numpy.isinf(distances), -1,
                           numpy.atleast_2d(found.ids).astype(numpy.int64))
-        if self._metric == "l2":
+        if self._metric in ("l2", "hamming", "jaccard"):
             return distances, ids
         if self._metric == "ip":
             return -distances, ids

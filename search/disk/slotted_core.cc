@@ -212,7 +212,7 @@ class SlottedSearcher {
     slotted::VectorReads reads;
     const Status status =
         vectors_->read(ids_, request.deadline, reads, [&](NodeId id, const std::byte* vector) {
-          results.insert(store_.index().distance(prepared_, vector), id);
+          results.keep(store_.index().distance(prepared_, vector), id);
           ++counts.distances;
         });
     count_vectors(reads, counts);

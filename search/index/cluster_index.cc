@@ -10,7 +10,9 @@ namespace farvec::search {
 ClusterIndex::ClusterIndex(Parts parts)
     : parts_(std::move(parts)),
       kernel_(distance::many_kernel(parts_.metric, parts_.type, parts_.dimension)),
-      centroid_kernel_(distance::pair_kernel(parts_.metric, ElementType::f32, parts_.dimension)) {
+      centroid_kernel_(
+          parts_.codes ? distance::pair_kernel(parts_.metric, ElementType::f32, parts_.dimension)
+                       : nullptr) {
   static_assert(layout::kCodeBlock == quantization::kScanBlock);
   const layout::ClusterGeometry& geometry = parts_.locator.geometry();
   graph::require_node_count(geometry.count, "vectors");

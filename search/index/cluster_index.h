@@ -42,7 +42,7 @@ class ClusterIndex {
   const quantization::NeighborCodes* codes() const {
     return parts_.codes ? &*parts_.codes : nullptr;
   }
-  /// Computes the index's metric between a query and a centroid, both as floats.
+  /// Computes the metric between a query and a centroid, both as floats; null where codes() is.
   distance::PairKernel centroid_kernel() const { return centroid_kernel_; }
 
   /// Learns where each row is, for matches(), from the whole records region. To be called before

@@ -8,6 +8,7 @@
 namespace farvec::search {
 
 dataset::ExactDistance exact_distance(Metric metric, const dataset::VectorFileInfo& info) {
+  require_metric_fits(metric, info.type);
   if (!stores_unit_vectors(metric)) {
     return {distance::pair_kernel(metric, info.type, info.dimension), nullptr, info.type};
   }

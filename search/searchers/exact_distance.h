@@ -8,7 +8,7 @@
 namespace farvec::search {
 
 /// Cosine compares f32 unit vectors made from the original rows, whatever their stored type; the
-/// other metrics compare the rows unchanged.
+/// other metrics compare the rows unchanged. Throws StatusError when the metric cannot.
 dataset::ExactDistance exact_distance(Metric metric, const dataset::VectorFileInfo& info);
 
 }  // namespace farvec::search

@@ -38,16 +38,6 @@ Status check_rows(std::span<const NodeId> rows, std::size_t count);
 /// reads of a scan are many.
 Status check_deadline(Ticks deadline);
 
-/// Keeps the nearest by (distance, number), in whatever order they come.
-inline void keep_nearest(graph::CandidateList& nearest, float distance, NodeId id) {
-  distance += 0.0F;  // the list would order -0 before 0
-  const bool ties = nearest.full() && distance == nearest.bound();
-  if (ties && id < graph::CandidateList::id_of(nearest.farthest())) {
-    nearest.erase(graph::CandidateList::id_of(nearest.farthest()));
-  }
-  nearest.insert(distance, id);
-}
-
 /// Reads the records of some vertices, and sorts these where the source then reads those near each
 /// other together.
 template <typename Source, typename Visit>
@@ -167,7 +157,7 @@ class RowScan {
     parts_.scorer.estimate(batch.ids, batch.count, estimates);
     counts_.estimates += batch.count;
     for (std::size_t i = 0; i < batch.count; ++i) {
-      keep_nearest(scratch_.candidates, estimates[i], batch.ids[i]);
+      scratch_.candidates.keep(estimates[i], batch.ids[i]);
     }
   }
 
@@ -190,7 +180,7 @@ class RowScan {
       const NodeId row = record.row == kInvalidNode ? id : record.row;
       if (parts_.vertices != nullptr && parts_.vertices->vertex_of(row) != id) strange = true;
       if (!parts_.request.is_among_rows() && is_out(row)) return;
-      keep_nearest(scratch_.results, parts_.scorer.exact(id, record), row);
+      scratch_.results.keep(parts_.scorer.exact(id, record), row);
       ++counts_.distances;
     };
     const Status status = read_records(parts_.source, ids, compare);

@@ -19,8 +19,8 @@ class QueryRing {
 
   compute_node::v1::SearchRequest request(std::uint64_t number) const {
     compute_node::v1::SearchRequest made = empty_;
-    made.add_queries(queries_.view().row(number % queries_.count()),
-                     queries_.dimension() * element_bytes(queries_.type()));
+    const VectorView rows = queries_.view();
+    made.add_queries(rows.row(number % rows.count), rows.row_bytes());
     return made;
   }
 

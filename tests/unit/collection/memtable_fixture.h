@@ -37,7 +37,7 @@ class StoredRows {
   VectorView slice(std::size_t first, std::size_t count) const {
     return packed_view(bytes_.data() + first * row_bytes(), count, dimension_, type_);
   }
-  std::size_t row_bytes() const { return dimension_ * element_bytes(type_); }
+  std::size_t row_bytes() const { return packed_bytes(type_, dimension_); }
   Metric metric() const { return metric_; }
 
  private:

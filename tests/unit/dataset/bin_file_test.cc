@@ -47,7 +47,7 @@ TEST_F(BinFile, RefusesNoRows) {
 
 TEST_F(BinFile, RefusesBadDimension) {
   EXPECT_THAT(open_error(Bytes().add(U32{1}).add(U32{0})), HasSubstr("dimension 0"));
-  EXPECT_THAT(open_error(Bytes().add(U32{1}).add(U32{5000})), HasSubstr("dimension 5000"));
+  EXPECT_THAT(open_error(Bytes().add(U32{1}).add(U32{20000})), HasSubstr("dimension 20000"));
 }
 
 TEST_F(BinFile, RefusesUnknownSuffixMissingFileAndFolder) {

@@ -89,6 +89,44 @@ TEST(Hdf5File, ReadsTrainByDefaultAndTestByName) {
   EXPECT_EQ(load_unaligned<float>(test.view().row(0) + 4), 6.0f);
 }
 
+/// As h5py writes an array of bool.
+Hdf5Handle bool_type() {
+  Hdf5Handle type(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose);
+  for (std::int8_t value = 0; value < 2; ++value) {
+    H5Tenum_insert(type.get(), value == 0 ? "FALSE" : "TRUE", &value);
+  }
+  return type;
+}
+
+TEST(Hdf5File, ReadsBoolsAsBits) {
+  const TemporaryFolder folder;
+  const Hdf5Handle type = bool_type();
+  const std::vector<std::int8_t> train{1, 0, 0, 1, 0, 0, 0, 0, 1,  //
+                                       0, 1, 1, 0, 0, 0, 0, 1, 0};
+  const auto path = AnnFile(folder.file("a.hdf5"))
+                        .add<std::int8_t>("train", type.get(), {2, 9}, train)
+                        .add<int>("neighbors", H5T_NATIVE_INT, {1, 2}, {1, 0})
+                        .add<float>("distances", H5T_NATIVE_FLOAT, {1, 2}, {0, 7.0f / 9})
+                        .metric("hamming", true)
+                        .done();
+  const auto set = load(path);
+  EXPECT_EQ(set.type(), ElementType::b1);
+  EXPECT_EQ(set.dimension(), 9u);
+  const std::vector<unsigned> bytes{0b1001, 1, 0b10000110, 0};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    EXPECT_EQ(std::to_integer<unsigned>(set.view().data[i]), bytes[i]) << i;
+  }
+  EXPECT_THAT(read_groundtruth(path).distances, ElementsAre(0, 7)) << "they were shares";
+}
+
+TEST(Hdf5File, KeepsNumbersOfBitsThatDiffer) {
+  const TemporaryFolder folder;
+  const auto path = with_truth(folder.file("a.hdf5")).metric("hamming", true).done();
+  EXPECT_THAT(read_groundtruth(path).distances, ElementsAre(2, 3));
+  const auto jaccard = with_truth(folder.file("b.hdf5")).metric("jaccard", true).done();
+  EXPECT_THAT(read_groundtruth(jaccard).distances, ElementsAre(2, 3));
+}
+
 TEST(Hdf5File, SquaresEuclideanDistances) {
   const TemporaryFolder folder;
   const auto path = with_truth(folder.file("a.hdf5")).metric("euclidean", false).done();
@@ -192,7 +230,7 @@ TEST(Hdf5File, RefusesOtherShapesAndTypes) {
                         .add<float>("flat", H5T_NATIVE_FLOAT, {4}, {1, 2, 3, 4})
                         .add<int>("wide", H5T_NATIVE_INT, {1, 1}, {1})
                         .add<float>("none", H5T_NATIVE_FLOAT, {0, 4}, {})
-                        .add<float>("large", H5T_NATIVE_FLOAT, {1, 5000}, {})
+                        .add<float>("large", H5T_NATIVE_FLOAT, {1, 20000}, {})
                         .add<float>("lying", H5T_NATIVE_FLOAT, {1'000'000'000, 1000}, {})
                         .done();
   const auto open_error = [&](const char* name) {
@@ -201,7 +239,7 @@ TEST(Hdf5File, RefusesOtherShapesAndTypes) {
   EXPECT_THAT(open_error(":flat"), HasSubstr("two-dimensional"));
   EXPECT_THAT(open_error(":wide"), HasSubstr("neither f32"));
   EXPECT_THAT(open_error(":none"), HasSubstr("no rows"));
-  EXPECT_THAT(open_error(":large"), HasSubstr("dimension 5000"));
+  EXPECT_THAT(open_error(":large"), HasSubstr("dimension 20000"));
   EXPECT_THAT(open_error(":lying"), HasSubstr("are stored"));
   EXPECT_THAT(open_error(""), HasSubstr("no data set 'train'"));
   EXPECT_THAT(message_of([&] { read_groundtruth(path); }), HasSubstr("'neighbors'"));

@@ -28,7 +28,7 @@ TEST(VecsFile, RefusesBadSizes) {
   };
   EXPECT_THAT(open_error(Bytes()), HasSubstr("no rows"));
   EXPECT_THAT(open_error(Bytes().add(U32{0})), HasSubstr("dimension 0"));
-  EXPECT_THAT(open_error(Bytes().add(U32{5000})), HasSubstr("dimension 5000"));
+  EXPECT_THAT(open_error(Bytes().add(U32{20000})), HasSubstr("dimension 20000"));
   EXPECT_THAT(open_error(Bytes().add(~U32{0})), HasSubstr("dimension 4294967295"));
   EXPECT_THAT(open_error(Bytes().add(U32{2}).add(1.0f)), HasSubstr("truncated after row 0"));
 }

@@ -70,6 +70,33 @@ TEST(CandidateList, MatchesSortedVectorOracle) {
   }
 }
 
+/// In any order, with few distances, and with every entry offered more than once.
+TEST(CandidateList, KeepsTheSmallestIdsOfTheGreatestDistance) {
+  Random random(13);
+  for (const std::uint32_t capacity : {1u, 2u, 5u, 17u, 40u, 64u}) {
+    CandidateList list;
+    list.reset(capacity);
+    std::map<NodeId, float> offered;
+    for (int i = 0; i < 400; ++i) {
+      const auto id = static_cast<NodeId>(random.below(50));
+      const float distance = id % 5 == 0 ? -0.0f : static_cast<float>(id % 5) - 2;
+      list.keep(distance, id);
+      offered[id] = distance;
+      std::vector<std::pair<float, NodeId>> nearest;
+      for (const auto& [other, far] : offered) nearest.emplace_back(far, other);
+      std::sort(nearest.begin(), nearest.end());
+      nearest.resize(std::min<std::size_t>(nearest.size(), capacity));
+      ASSERT_EQ(list.size(), nearest.size());
+      for (std::uint32_t j = 0; j < list.size(); ++j) {
+        ASSERT_EQ(list[j].distance, nearest[j].first);
+        ASSERT_EQ(list[j].id, nearest[j].second);
+      }
+      ASSERT_EQ(list.bound(),
+                list.full() ? nearest.back().first : std::numeric_limits<float>::infinity());
+    }
+  }
+}
+
 /// As a search does: every id has one estimate, which only falls, and none once it is expanded.
 TEST(CandidateList, ImprovesAsTheSortedVectorDoes) {
   Random random(11);

@@ -89,7 +89,9 @@ INSTANTIATE_TEST_SUITE_P(All, MemtableScan,
                                            std::tuple(Metric::inner_product, ElementType::u8),
                                            std::tuple(Metric::inner_product, ElementType::i8),
                                            std::tuple(Metric::cosine, ElementType::f32),
-                                           std::tuple(Metric::cosine, ElementType::f16)),
+                                           std::tuple(Metric::cosine, ElementType::f16),
+                                           std::tuple(Metric::hamming, ElementType::b1),
+                                           std::tuple(Metric::jaccard, ElementType::b1)),
                          [](const auto& instance) {
                            return std::string(to_string(std::get<0>(instance.param))) + "_" +
                                   std::string(to_string(std::get<1>(instance.param)));
