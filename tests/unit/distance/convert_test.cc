@@ -162,7 +162,7 @@ TEST(Stored, OtherMetricsCopy) {
 
 TEST(Stored, CosineGivesUnitVectors) {
   Random random(4);
-  for (const std::uint32_t d : {1u, 3u, 255u, 256u, 257u, 1000u, 4096u}) {
+  for (const std::uint32_t d : {1u, 3u, 255u, 256u, 257u, 1000u, 4096u, 16384u}) {
     for (const ElementType type :
          {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
       std::vector<float> values(d);

@@ -30,7 +30,9 @@ bool is_integer(ElementType type) {
 std::vector<std::uint32_t> dimensions() {
   std::vector<std::uint32_t> all;
   for (std::uint32_t d = 1; d <= 130; ++d) all.push_back(d);
-  for (const std::uint32_t d : {255, 256, 257, 784, 1000, 1536, 4095, 4096}) all.push_back(d);
+  for (const std::uint32_t d : {255, 256, 257, 784, 1000, 1536, 4096, 7168, 16383, 16384}) {
+    all.push_back(d);
+  }
   return all;
 }
 
