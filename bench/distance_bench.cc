@@ -60,25 +60,29 @@ void run_pair(benchmark::State& state, const Case& c) {
   }
 }
 
-void run_kernel(benchmark::State& state, const Case& c, const VectorView& rows,
-                const std::vector<NodeId>& ids) {
-  std::vector<float> out(kIds);
-  std::vector<std::byte> query(rows.data, rows.data + c.row_bytes());
-  std::size_t at = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    c.many(query.data(), rows, {ids.data() + at, kIds}, out.data());
-    benchmark::DoNotOptimize(out.data());
-    benchmark::ClobberMemory();
-    at = (at + kIds) % ids.size();
-  }
+void set_rates(benchmark::State& state, const Case& c) {
   const auto distances = static_cast<std::int64_t>(state.iterations() * kIds);
   state.SetItemsProcessed(distances);
   state.SetBytesProcessed(distances * static_cast<std::int64_t>(c.row_bytes()));
 }
 
+/// Computes distances to rows that ids choose.
+void run_gather(benchmark::State& state, const Case& c, const VectorView& rows,
+                const std::vector<NodeId>& ids) {
+  std::vector<float> out(kIds);
+  std::size_t at = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    c.many(rows.data, rows, {ids.data() + at, kIds}, out.data());
+    benchmark::DoNotOptimize(out.data());
+    benchmark::ClobberMemory();
+    at = (at + kIds) % ids.size();
+  }
+  set_rates(state, c);
+}
+
 std::vector<NodeId> random_ids(std::size_t count, std::size_t rows) {
   Random random(2);
-  std::vector<NodeId> ids(count / kIds * kIds);
+  std::vector<NodeId> ids(count);
   for (NodeId& id : ids) id = static_cast<NodeId>(random.below(rows));
   return ids;
 }
@@ -88,7 +92,7 @@ void run_many(benchmark::State& state, const Case& c) {
   const std::size_t count = (8u << 20) / c.row_bytes();
   HugeBuffer table(count * c.row_bytes());
   fill_rows(table, count, c);
-  run_kernel(state, c, packed_view(table.data(), count, c.dimension, c.type),
+  run_gather(state, c, packed_view(table.data(), count, c.dimension, c.type),
              random_ids(kIds * 256, count));
 }
 
@@ -102,16 +106,26 @@ VectorView large_table(const Case& c) {
   return packed_view(table.data(), table.size() / c.row_bytes(), c.dimension, c.type);
 }
 
+/// A measurement is over before the rows come again.
 void run_random(benchmark::State& state, const Case& c) {
   const VectorView rows = large_table(c);
-  run_kernel(state, c, rows, random_ids(rows.count, rows.count));
+  run_gather(state, c, rows, random_ids(kIds << 16, rows.count));
 }
 
 void run_scan(benchmark::State& state, const Case& c) {
   const VectorView rows = large_table(c);
-  std::vector<NodeId> ids(rows.count / kIds * kIds);
+  const std::vector<std::byte> query(rows.data, rows.data + c.row_bytes());
+  std::vector<NodeId> ids(kIds);
   std::iota(ids.begin(), ids.end(), 0u);
-  run_kernel(state, c, rows, ids);
+  std::vector<float> out(kIds);
+  std::size_t first = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    c.many(query.data(), rows.part(first, kIds), ids, out.data());
+    benchmark::DoNotOptimize(out.data());
+    benchmark::ClobberMemory();
+    first = first + 2 * kIds <= rows.count ? first + kIds : 0;
+  }
+  set_rates(state, c);
 }
 
 void add(const char* form, void (*run)(benchmark::State&, const Case&), const Case& c) {
