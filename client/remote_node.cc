@@ -59,7 +59,8 @@ search::SearchBounds limits_of(const v1::DescribeResponse& node) {
           .vectors = serves_collection(node) ? search::SearchBounds{}.vectors : node.count(),
           .k = node.max_k(),
           .list = node.max_list(),
-          .clusters = node.max_probe()};
+          .clusters = node.max_probe(),
+          .refines = node.refines()};
 }
 
 v1::SearchRequest request_template(const search::AskedSearch& parameters, ElementType type,
@@ -83,6 +84,8 @@ v1::SearchRequest request_template(const search::AskedSearch& parameters, Elemen
   request.set_filter(parameters.filter);
   // The numbers on the wire are the library's.
   request.set_plan(static_cast<v1::FilterPlan>(parameters.plan));
+  request.set_refine(parameters.refine);
+  request.set_candidates(parameters.candidates);
   request.mutable_select()->Assign(parameters.select.begin(), parameters.select.end());
   return request;
 }

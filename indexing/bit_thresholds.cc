@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 
-#include "base/check.h"
 #include "base/error.h"
 #include "dataset/finite.h"
 #include "dataset/row_selection.h"
@@ -97,6 +96,13 @@ std::vector<float> medians(dataset::VectorReader& rows, bool allow_nonfinite,
 
 }  // namespace
 
+std::optional<BitRule> find_bit_rule(std::string_view word) {
+  if (word == "sign") return BitRule::sign;
+  if (word == "mean") return BitRule::mean;
+  if (word == "median") return BitRule::median;
+  return std::nullopt;
+}
+
 std::vector<float> bit_thresholds(dataset::VectorReader& rows, BitRule rule, bool allow_nonfinite,
                                   std::size_t median_bytes) {
   const dataset::VectorFileInfo& info = rows.info();
@@ -131,17 +137,6 @@ void write_bit_thresholds(const std::string& path, std::span<const float> thresh
   const auto file = dataset::create_vectors(path, {1, dimension, ElementType::f32});
   file->append(reinterpret_cast<const std::byte*>(thresholds.data()), 1);
   (void)file->finish();
-}
-
-void to_bits(std::span<const float> row, std::span<const float> thresholds, std::byte* out) {
-  FARVEC_CHECK(row.size() == thresholds.size());
-  for (std::size_t first = 0; first < row.size(); first += 8) {
-    const std::size_t end = std::min(first + 8, row.size());
-    unsigned byte = 0;
-    for (std::size_t d = first; d < end; ++d)
-      byte |= unsigned{row[d] > thresholds[d]} << (d - first);
-    out[first / 8] = static_cast<std::byte>(byte);
-  }
 }
 
 }  // namespace farvec::indexing

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ namespace farvec::indexing {
 
 /// Says what the thresholds are: zero, the mean of each dimension, or its median.
 enum class BitRule : std::uint8_t { sign, mean, median };
+
+/// Returns the rule of "sign", "mean" or "median"; none for every other word.
+std::optional<BitRule> find_bit_rule(std::string_view word);
 
 /// The bytes of rows, as f32, from which a median is taken. Larger data is sampled.
 inline constexpr std::size_t kMedianBytes = 256u << 20;
@@ -34,8 +38,5 @@ std::vector<float> read_bit_thresholds(const std::string& path, std::uint32_t di
 
 /// Writes thresholds as a vector file of one row. Throws what dataset::create_vectors() throws.
 void write_bit_thresholds(const std::string& path, std::span<const float> thresholds);
-
-/// Sets the bits of `out`, packed_bytes() of them, where the row is above the thresholds.
-void to_bits(std::span<const float> row, std::span<const float> thresholds, std::byte* out);
 
 }  // namespace farvec::indexing

@@ -55,6 +55,13 @@ Args:
         in a file; None: elements are what they are. An array of bool is of bits in any case.
     dimension: Of ``b1``: bits of a row; None: 8 for each byte. Bits after the last one are 0.
     bitorder: Of ``b1``: ``big`` or ``little``, as numpy.packbits() has it.
+    store: Type of the index's vectors where it is to have fewer bits than the data: ``b1``, ``i8``,
+        ``u8`` or ``f16``. A second copy in the folder then ranks candidates again. None: as the
+        data.
+    by: With ``store="b1"``: a bit is 1 where the element is above 0 (``sign``), or above the
+        ``mean`` or the ``median`` of that element over the data.
+    bits_metric: With ``store="b1"``: ``hamming`` or ``jaccard``.
+    second_copy: With store: ``f16`` for half of the bytes of float32; None: the type of the data.
 
 Returns:
     What was built: count, dimension, average_degree, seconds, amplification and more.
@@ -69,7 +76,8 @@ constexpr const char* kSlottedDoc =
 
 Args:
     data, out, metric, degree, list, alpha, passes, sample_queries, threads, seed, name,
-        overwrite, allow_nonfinite, progress, type, dimension, bitorder: As :func:`build_graph`
+        overwrite, allow_nonfinite, progress, type, dimension, bitorder, store, by, bits_metric,
+        second_copy: As :func:`build_graph`
         has them.
     payload: Of the records: ``code``, ``vector``, or ``auto``: a vector where two fit a page.
     code_bits: Payload vector: bits per dimension of the codes in DRAM, 1 to 8, or 0: no codes, but
@@ -93,7 +101,8 @@ constexpr const char* kClustersDoc =
 
 Args:
     data, out, metric, threads, seed, name, overwrite, allow_nonfinite, progress, type, dimension,
-        bitorder, record_checksum: As :func:`build_graph` has them.
+        bitorder, store, by, bits_metric, second_copy, record_checksum: As :func:`build_graph` has
+        them.
     clusters: How many, 1 to the number of rows.
     cluster_bytes: Or: bytes of the vectors that have one cluster as their own, on average.
     head_ratio: Or: clusters over vectors, above 0 to 1. Without any of these: 0.16, as in SPANN.
@@ -142,6 +151,37 @@ graph::VamanaOptions vamana(std::int64_t list, float alpha, std::int64_t passes)
   return options;
 }
 
+/// Holds the arguments of an index with fewer bits than its data.
+struct AskedStore {
+  const std::optional<std::string>& store;
+  const std::string& by;
+  const std::string& bits_metric;
+  const std::optional<std::string>& second_copy;
+};
+
+indexing::BitRule parse_rule(std::string_view word) {
+  const auto rule = indexing::find_bit_rule(word);
+  if (!rule) throw_invalid("by: '{}' is none: use sign, mean or median", word);
+  return *rule;
+}
+
+std::optional<indexing::ReductionWish> reduction_of(const AskedStore& asked) {
+  const indexing::BitRule rule = parse_rule(asked.by);
+  const Metric bits_metric = parsed("bits_metric", parse_metric, asked.bits_metric);
+  if (!asked.store) {
+    if (asked.second_copy) throw_invalid("second_copy: is for an index with store=");
+    return std::nullopt;
+  }
+  indexing::ReductionWish wish;
+  wish.type = parsed("store", parse_element_type, *asked.store);
+  wish.rule = rule;
+  wish.bits_metric = bits_metric;
+  if (asked.second_copy) {
+    wish.second = parsed("second_copy", parse_element_type, *asked.second_copy);
+  }
+  return wish;
+}
+
 void bind_graph(nb::module_& module) {
   module.def(
       "build_graph",
@@ -151,7 +191,9 @@ void bind_graph(nb::module_& module) {
          std::optional<std::int64_t> code_bits, bool record_checksum, unsigned threads,
          std::uint64_t seed, std::string name, bool overwrite, bool allow_nonfinite, bool progress,
          const std::optional<std::string>& element, std::optional<std::int64_t> dimension,
-         const std::string& bitorder) {
+         const std::string& bitorder, const std::optional<std::string>& store,
+         const std::string& by, const std::string& bits_metric,
+         const std::optional<std::string>& second_copy) {
         GraphBuild build{.common = common_build(out, metric, std::move(name)),
                          .layout = parsed("layout", layout::parse_layout_kind, layout),
                          .graph = vamana(list, alpha, passes),
@@ -161,6 +203,7 @@ void bind_graph(nb::module_& module) {
         build.graph.degree =
             given(degree, "degree").value_or(graph::usual_degree(build.common.metric));
         build.common.overwrite = overwrite;
+        build.common.reduction = reduction_of({store, by, bits_metric, second_copy});
         build.common.allow_nonfinite = allow_nonfinite;
         build.common.quiet = build.graph.quiet = !progress;
         build.graph.threads = threads;
@@ -179,6 +222,8 @@ void bind_graph(nb::module_& module) {
       "record_checksum"_a = false, "threads"_a = 0, "seed"_a = 1, "name"_a = "",
       "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
       "type"_a = nb::none(), "dimension"_a = nb::none(), "bitorder"_a = "big",
+      "store"_a = nb::none(), "by"_a = "sign", "bits_metric"_a = "hamming",
+      "second_copy"_a = nb::none(),
       nb::sig("def build_graph(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
               "os.PathLike, *, metric: str = 'l2', layout: str = 'csr', degree: int | None = None, "
               "list: int = 100, alpha: float = 1.2, passes: int = 1, sample_queries: "
@@ -186,7 +231,9 @@ void bind_graph(nb::module_& module) {
               "None, "
               "record_checksum: bool = False, threads: int = 0, seed: int = 1, name: str = '', "
               "overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = True, "
-              "type: str | None = None, dimension: int | None = None, bitorder: str = 'big') -> "
+              "type: str | None = None, dimension: int | None = None, bitorder: str = 'big', "
+              "store: str | None = None, by: str = 'sign', bits_metric: str = 'hamming', "
+              "second_copy: str | None = None) -> "
               "dict[str, typing.Any]"),
       kGraphDoc);
 }
@@ -202,7 +249,9 @@ void bind_slotted(nb::module_& module) {
          std::optional<bool> rerank, std::int64_t entry_vertices, unsigned threads,
          std::uint64_t seed, std::string name, bool overwrite, bool allow_nonfinite, bool progress,
          const std::optional<std::string>& element, std::optional<std::int64_t> dimension,
-         const std::string& bitorder) {
+         const std::string& bitorder, const std::optional<std::string>& store,
+         const std::string& by, const std::string& bits_metric,
+         const std::optional<std::string>& second_copy) {
         SlottedBuild build{.common = common_build(out, metric, std::move(name)),
                            .graph = vamana(list, alpha, passes),
                            .sample_queries = {},
@@ -210,6 +259,7 @@ void bind_slotted(nb::module_& module) {
         build.graph.degree =
             given(degree, "degree").value_or(graph::usual_degree(build.common.metric));
         build.common.overwrite = overwrite;
+        build.common.reduction = reduction_of({store, by, bits_metric, second_copy});
         build.common.allow_nonfinite = allow_nonfinite;
         build.common.quiet = build.graph.quiet = !progress;
         build.graph.threads = threads;
@@ -239,7 +289,8 @@ void bind_slotted(nb::module_& module) {
       "affinity_percentile"_a = slotted::kAffinityPercentile, "rerank"_a = nb::none(),
       "entry_vertices"_a = 0, "threads"_a = 0, "seed"_a = 1, "name"_a = "", "overwrite"_a = false,
       "allow_nonfinite"_a = false, "progress"_a = true, "type"_a = nb::none(),
-      "dimension"_a = nb::none(), "bitorder"_a = "big",
+      "dimension"_a = nb::none(), "bitorder"_a = "big", "store"_a = nb::none(), "by"_a = "sign",
+      "bits_metric"_a = "hamming", "second_copy"_a = nb::none(),
       nb::sig(
           "def build_slotted(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
           "os.PathLike, *, metric: str = 'l2', degree: int | None = None, list: int = 100, alpha: "
@@ -250,7 +301,9 @@ void bind_slotted(nb::module_& module) {
           "affinity_percentile: float = 5.0, rerank: "
           "bool | None = None, entry_vertices: int = 0, threads: int = 0, seed: int = 1, name: "
           "str = '', overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = "
-          "True, type: str | None = None, dimension: int | None = None, bitorder: str = 'big') -> "
+          "True, type: str | None = None, dimension: int | None = None, bitorder: str = 'big', "
+          "store: str | None = None, by: str = 'sign', bits_metric: str = 'hamming', "
+          "second_copy: str | None = None) -> "
           "dict[str, typing.Any]"),
       kSlottedDoc);
 }
@@ -266,7 +319,9 @@ void bind_clusters(nb::module_& module) {
          std::optional<FileOrArray> sample_queries, std::int64_t sample_probe, bool record_checksum,
          unsigned threads, std::uint64_t seed, std::string name, bool overwrite,
          bool allow_nonfinite, bool progress, const std::optional<std::string>& element,
-         std::optional<std::int64_t> dimension, const std::string& bitorder) {
+         std::optional<std::int64_t> dimension, const std::string& bitorder,
+         const std::optional<std::string>& store, const std::string& by,
+         const std::string& bits_metric, const std::optional<std::string>& second_copy) {
         ClusterBuild build{.common = common_build(out, metric, std::move(name)),
                            .layout = parsed("layout", layout::parse_cluster_layout, layout),
                            .code_bits = {},
@@ -276,6 +331,7 @@ void bind_clusters(nb::module_& module) {
                            .sample_probe = to_count(sample_probe, "sample_probe"),
                            .record_checksum = record_checksum};
         build.common.overwrite = overwrite;
+        build.common.reduction = reduction_of({store, by, bits_metric, second_copy});
         build.common.allow_nonfinite = allow_nonfinite;
         build.common.quiet = build.clustering.quiet = !progress;
         build.code_bits =
@@ -305,6 +361,8 @@ void bind_clusters(nb::module_& module) {
       "sample_probe"_a = 32, "record_checksum"_a = false, "threads"_a = 0, "seed"_a = 1,
       "name"_a = "", "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
       "type"_a = nb::none(), "dimension"_a = nb::none(), "bitorder"_a = "big",
+      "store"_a = nb::none(), "by"_a = "sign", "bits_metric"_a = "hamming",
+      "second_copy"_a = nb::none(),
       nb::sig("def build_clusters(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
               "os.PathLike, *, metric: str = 'l2', clusters: int = 0, cluster_bytes: int = 0, "
               "head_ratio: float = 0.0, heads: str | None = None, closure: str | None = None, "
@@ -315,7 +373,9 @@ void bind_clusters(nb::module_& module) {
               "str | os.PathLike | None = None, sample_probe: int = 32, record_checksum: bool = "
               "False, threads: int = 0, seed: int = 1, name: str = '', overwrite: bool = False, "
               "allow_nonfinite: bool = False, progress: bool = True, type: str | None = None, "
-              "dimension: int | None = None, bitorder: str = 'big') -> dict[str, typing.Any]"),
+              "dimension: int | None = None, bitorder: str = 'big', "
+              "store: str | None = None, by: str = 'sign', bits_metric: str = 'hamming', "
+              "second_copy: str | None = None) -> dict[str, typing.Any]"),
       kClustersDoc);
 }
 

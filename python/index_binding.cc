@@ -219,7 +219,7 @@ void bind_class(nb::module_& module) {
              std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool partial,
              bool exact, std::optional<float> bound, const std::optional<std::string>& filter,
              const std::optional<std::vector<std::string>>& select, const std::string& plan,
-             double deadline) {
+             double deadline, std::optional<std::int64_t> refine, bool candidates) {
             return run_search(*index.get(), queries,
                               {.k = k,
                                .list = list,
@@ -232,12 +232,15 @@ void bind_class(nb::module_& module) {
                                .deadline = deadline,
                                .filter = filter.value_or(""),
                                .plan = plan,
+                               .refine = refine,
+                               .candidates = candidates,
                                .select = select.value_or(std::vector<std::string>())});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
           "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "partial"_a = false,
           "exact"_a = false, "within"_a = nb::none(), "filter"_a = nb::none(),
-          "select"_a = nb::none(), "plan"_a = "chosen", "deadline"_a = 10.0, kSearchDoc)
+          "select"_a = nb::none(), "plan"_a = "chosen", "deadline"_a = 10.0,
+          "refine"_a = nb::none(), "candidates"_a = false, kSearchDoc)
       .def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
@@ -301,9 +304,10 @@ void bind_open(nb::module_& module) {
          std::int64_t max_width, std::int64_t max_probe, std::string search, std::string pool,
          bool prefetch, bool page_search, std::optional<std::uint32_t> rerank, std::int64_t retries,
          std::string tls_ca, std::string tls_certificate, std::string tls_key,
-         const std::string& bitorder) {
+         const std::string& bitorder, const std::optional<std::string>& second_tier) {
         OpenOptions options;
         options.tier = std::move(tier);
+        options.second_tier = second_tier.value_or("");
         options.slots = to_slots(slots);
         options.threads = within(threads, "threads", 0, kMostThreads);
         options.concurrency = within(concurrency, "concurrency", 0, kMostThreads);
@@ -326,7 +330,8 @@ void bind_open(nb::module_& module) {
       "concurrency"_a = 0, "cache_bytes"_a = 0, "memory_budget"_a = nb::none(), "max_list"_a = 1024,
       "max_width"_a = 8, "max_probe"_a = 1024, "search"_a = "cache-aware", "pool"_a = "record",
       "prefetch"_a = true, "page_search"_a = true, "rerank"_a = nb::none(), "retries"_a = 0,
-      "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "", "bitorder"_a = "big", kOpenDoc);
+      "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "", "bitorder"_a = "big",
+      "second_tier"_a = nb::none(), kOpenDoc);
 }
 
 }  // namespace

@@ -31,17 +31,25 @@ class Prepared {
     source_ = {indexing::describe_source({rows.path(), build.name}, source, build.metric), source};
     if (!stores_unit_vectors(build.metric)) {
       indexing::require_comparable(source, threads);
-      return;
+    } else {
+      normalised_ = indexing::stored_copy(source, build.metric, threads);
+      source_.rows = normalised_->view();
     }
-    normalised_ = indexing::stored_copy(source, build.metric, threads);
-    source_.rows = normalised_->view();
+    if (build.reduction) reduced_.emplace(source_, *build.reduction, threads);
   }
 
-  indexing::Source source() const { return source_; }
+  /// Returns what the index is built of.
+  indexing::Source source() const { return reduced_ ? reduced_->source() : source_; }
+  /// Writes what belongs beside the index.
+  void write_beside(const std::string& out, const layout::Manifest& manifest,
+                    const layout::WriteOptions& options) const {
+    if (reduced_) reduced_->write_second(out, manifest, options);
+  }
 
  private:
   indexing::Source source_;
   std::optional<dataset::VectorSet> normalised_;
+  std::optional<indexing::ReducedSource> reduced_;
 };
 
 nlohmann::ordered_json facts_of(const CommonBuild& build, const layout::Manifest& manifest) {
@@ -87,6 +95,9 @@ layout::WriteOptions write_options(const CommonBuild& build, unsigned threads,
 std::optional<dataset::VectorSet> sample_of(std::optional<SourceRows>& sample,
                                             const indexing::Source& source, unsigned threads) {
   if (!sample) return std::nullopt;
+  if (source.manifest.second_copy) {
+    throw_invalid("sample_queries: an index with store= takes no sample of queries");
+  }
   const Metric metric = source.manifest.metric;
   const VectorView& queries = sample->load({.metric = metric});
   if (queries.type != source.manifest.source_type) {
@@ -119,6 +130,8 @@ nlohmann::ordered_json build_graph(SourceRows& rows, GraphBuild build) {
     const layout::Manifest manifest =
         indexing::write_graph(build.common.out, built, {build.layout, bits, build.record_checksum},
                               write_options(build.common, threads, interrupted));
+    prepared.write_beside(build.common.out, manifest,
+                          write_options(build.common, threads, interrupted));
     facts = facts_of(build.common, manifest);
     add_graph_facts(facts, manifest, built);
   });
@@ -140,6 +153,8 @@ nlohmann::ordered_json build_slotted(SourceRows& rows, SlottedBuild build) {
         indexing::build_slotted_graph(prepared.source(), recipe, build.graph);
     const layout::Manifest manifest = indexing::write_slotted(
         build.common.out, built, recipe, write_options(build.common, threads, interrupted));
+    prepared.write_beside(build.common.out, manifest,
+                          write_options(build.common, threads, interrupted));
     facts = facts_of(build.common, manifest);
     add_graph_facts(facts, manifest, built);
     facts["payload"] = to_string(manifest.slotted().payload);
@@ -157,7 +172,7 @@ nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build) {
   run_job([&](const Interruption& interrupted) {
     const Prepared prepared(rows, build.common, threads);
     build.clustering.interrupted = interrupted;
-    build.clustering.clusters = build.number.of(rows.load());
+    build.clustering.clusters = build.number.of(prepared.source().rows);
     const auto queries = sample_of(build.sample_queries, prepared.source(), threads);
     std::optional<indexing::QuerySample> sample;
     if (queries) sample = {queries->view(), build.sample_probe};
@@ -166,6 +181,8 @@ nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build) {
     const layout::Manifest manifest = indexing::write_clusters(
         build.common.out, built, {build.layout, build.record_checksum, build.code_bits},
         write_options(build.common, threads, interrupted));
+    prepared.write_beside(build.common.out, manifest,
+                          write_options(build.common, threads, interrupted));
     facts = facts_of(build.common, manifest);
     add_code_facts(facts, manifest);
     facts["clusters"] = manifest.cluster().geometry.clusters;

@@ -10,6 +10,7 @@
 #include "cluster/clustering.h"
 #include "graph/vamana_builder.h"
 #include "indexing/cluster_recipe.h"
+#include "indexing/reduced_source.h"
 #include "indexing/slotted_recipe.h"
 #include "layout/cluster/cluster_layout.h"
 #include "layout/graph/graph_layout.h"
@@ -27,6 +28,8 @@ struct CommonBuild {
   bool overwrite = false;
   bool allow_nonfinite = false;
   bool quiet = false;
+  /// What the index has in place of the vectors as they are; none: these.
+  std::optional<indexing::ReductionWish> reduction = std::nullopt;
 };
 
 struct GraphBuild {

@@ -30,6 +30,10 @@ Args:
     plan: How a graph is searched among the rows that meet the filter: ``"walk"``, ``"scan"`` (they
         are compared one by one), or ``"chosen"``, whichever takes less. For measurements.
     deadline: Seconds that each query may take, and a wait for other calls.
+    refine: Of an index with a second copy (``store=``): how many times k candidates it ranks again,
+        at most the list; None: the whole list.
+    candidates: Of such an index: results are the candidates themselves, with the distances of the
+        index.
 
 Returns:
     Result, whose arrays have one dimension less for one query. The interpreter is free meanwhile;
@@ -62,6 +66,8 @@ Args:
     retries: Of a compute node: times that a call is tried again when the node is too busy.
     tls_ca, tls_certificate, tls_key: Files for nodes that want TLS.
     bitorder: Of queries, where vectors are of bits: ``big`` or ``little``, as numpy.packbits() has it.
+    second_tier: Where the second copy of an index with fewer bits than its data is read from; None:
+        as ``tier``.
 
 Returns:
     Index. It is closed by ``close()``, or at the end of a ``with`` block.

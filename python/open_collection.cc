@@ -82,7 +82,8 @@ Answer OpenCollection::search(const VectorView& queries, const Call& call) {
   const layout::CollectionManifest& shape = collection_.shape();
   const search::SearchParameters parameters =
       search::check_limits(call.asked, bounds(), kArgumentNames);
-  const std::vector<std::byte> stored = search::normalised_queries(queries, shape.metric);
+  const std::vector<std::byte> stored = search::compared_queries(
+      queries, {shape.metric, shape.source_type, shape.stored_type, shape.dimension});
   VectorView rows = queries;
   if (!stored.empty()) {
     rows = packed_view(stored.data(), queries.count, queries.dimension, shape.stored_type);

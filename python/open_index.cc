@@ -48,11 +48,14 @@ OpenIndex::OpenIndex(const std::string& path, const OpenOptions& options)
     : options_(resolved(options)),
       directory_(layout::IndexDirectory::open(path)),
       index_(search::load_search_index(directory_, {.quiet = true})),
+      form_(search::form_of(manifest(), index_)),
       records_(directory_),
       spec_(tiers::parse_tier(options_.tier)),
       tier_(*spec_,
             {.memory = &records_,
              .index = &index_,
+             .second_tier =
+                 options_.second_tier.empty() ? nullptr : tiers::parse_tier(options_.second_tier),
              .remote = {.tls = options_.tls, .cores = options_.threads * options_.concurrency}}),
       shape_(shape_of(options_, *spec_, manifest())),
       cores_(tier_.prepare(shape_)),
@@ -72,10 +75,10 @@ search::SearchBounds OpenIndex::bounds() const {
 Answer OpenIndex::search(const VectorView& queries, const Call& call) {
   const search::SearchParameters parameters =
       search::check_limits(call.asked, bounds(), kArgumentNames);
-  const std::vector<std::byte> stored = search::normalised_queries(queries, manifest().metric);
+  const std::vector<std::byte> stored = search::compared_queries(queries, form_);
   VectorView rows = queries;
   if (!stored.empty()) {
-    rows = packed_view(stored.data(), queries.count, queries.dimension, manifest().stored_type);
+    rows = packed_view(stored.data(), queries.count, queries.dimension, form_.stored_type);
   }
   const auto condition = search::asked_condition(index_, call.asked.filter, "filter");
   return pooled_search(pool_, options_.threads, rows,
@@ -88,8 +91,8 @@ nlohmann::ordered_json OpenIndex::describe() const {
                                {"kind", to_string(m.kind())},
                                {"layout", m.layout_name()},
                                {"dataset", m.dataset.name},
-                               {"metric", to_string(m.metric)},
-                               {"type", to_string(m.source_type)},
+                               {"metric", to_string(form_.metric)},
+                               {"type", to_string(form_.source_type)},
                                {"stored_type", to_string(m.stored_type)},
                                {"dimension", m.dimension},
                                {"count", m.count}};
@@ -103,6 +106,7 @@ nlohmann::ordered_json OpenIndex::describe() const {
   }
   facts["tier"] = spec_->name();
   facts["model"] = tier_.model();
+  if (index_.second() != nullptr) facts["second_copy"] = tier_.second_model();
   facts["slots"] = shape_.slots;
   facts["threads"] = options_.threads;
   facts["concurrency"] = options_.concurrency;

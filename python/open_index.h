@@ -13,6 +13,7 @@
 #include "rpc/tls.h"
 #include "search/core/disk_options.h"
 #include "search/core/search_shape.h"
+#include "search/index/row_form.h"
 #include "search/index/search_index.h"
 #include "tiers/index_on_tier.h"
 #include "tiers/record_memory.h"
@@ -21,6 +22,7 @@ namespace farvec::python {
 
 struct OpenOptions {
   std::string tier = "dram";
+  std::string second_tier = {};  ///< empty: `tier`
   std::uint32_t slots = 16;
   std::uint32_t threads = 1;      ///< the most that search for one call of many queries
   std::uint32_t concurrency = 0;  ///< calls at once; 0: as many as the processors have room for
@@ -37,9 +39,9 @@ class OpenIndex final : public Searcher {
   /// Loads what lies in DRAM and opens the tier. Throws Error.
   OpenIndex(const std::string& path, const OpenOptions& options);
 
-  ElementType type() const override { return manifest().source_type; }
+  ElementType type() const override { return form_.source_type; }
   std::uint32_t dimension() const override { return manifest().dimension; }
-  Metric metric() const override { return manifest().metric; }
+  Metric metric() const override { return form_.metric; }
   bool takes_filters() const override { return index_.attributes() != nullptr; }
   std::string place() const override { return directory_.path().string(); }
   std::optional<std::uint64_t> count() const override { return manifest().count; }
@@ -53,6 +55,7 @@ class OpenIndex final : public Searcher {
   const OpenOptions options_;
   const layout::IndexDirectory directory_;
   const search::SearchIndex index_;
+  const search::RowForm form_;
   tiers::IndexRecords records_;
   const tiers::TierSpecPointer spec_;
   const tiers::IndexOnTier tier_;

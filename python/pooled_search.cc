@@ -50,6 +50,8 @@ Answer pooled_search(CorePool& pool, std::uint32_t threads, const VectorView& qu
                                       .within = call.call.asked.within,
                                       .condition = call.condition,
                                       .plan = call.call.asked.plan,
+                                      .refine = call.call.asked.refine,
+                                      .candidates = call.call.asked.candidates,
                                       .stop = call.call.interrupted,
                                       .user_ids = call.user_ids ? &answer.user_ids : nullptr,
                                       .attributes = columns.empty() ? nullptr : &attributes,

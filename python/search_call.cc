@@ -19,6 +19,7 @@ namespace nb = nanobind;
 constexpr std::size_t kQuickQueries = 256;
 constexpr std::uint32_t kUsualList = 64;
 constexpr std::uint32_t kUsualProbe = 16;
+constexpr std::uint32_t kMostRefine = 1u << 20;
 constexpr double kLongestSeconds = 86'400;
 
 search::AskedSearch asked_search(const SearchArguments& given, const search::SearchBounds& most) {
@@ -39,6 +40,8 @@ search::AskedSearch asked_search(const SearchArguments& given, const search::Sea
   asked.filter = given.filter;
   asked.plan = search::parse_filter_plan(given.plan, "plan");
   asked.select = given.select;
+  if (given.refine) asked.refine = within(*given.refine, "refine", 1, kMostRefine);
+  asked.candidates = given.candidates;
   return asked;
 }
 

@@ -28,6 +28,8 @@ struct SearchArguments {
   double deadline = 10;
   std::string filter = {};
   std::string plan = "chosen";
+  std::optional<std::int64_t> refine = {};  ///< for an index with a second copy
+  bool candidates = false;
   std::vector<std::string> select = {};
 };
 

@@ -19,7 +19,8 @@ namespace farvec::python {
 
 /// The names of the arguments of a search.
 inline constexpr search::SearchNames kArgumentNames{
-    "k", "list", "width", "probe", "prune_ratio", ", the most that it was opened with"};
+    "k",      "list",      "width", "probe", "prune_ratio", ", the most that it was opened with",
+    "refine", "candidates"};
 
 /// Is one call of a search.
 struct Call {

@@ -59,7 +59,7 @@ Rabitq::Rabitq(RabitqParameters parameters)
       rotation_(has_whole_vectors() ? 1 : parameters_.dimension, parameters_.seed),
       codec_(parameters_),
       kernel_(has_whole_vectors() ? nullptr : select_dot_kernel(shape_, distance::active_isa())),
-      exact_(has_whole_vectors() ? distance::pair_kernel(parameters_.metric, parameters_.type,
+      exact_(has_whole_vectors() ? distance::many_kernel(parameters_.metric, parameters_.type,
                                                          parameters_.dimension)
                                  : nullptr),
       centroid_norm2_(ordered_dot(parameters_.centroid.data(), parameters_.centroid.data(),
@@ -129,10 +129,8 @@ void Rabitq::for_each_estimate(const RabitqQuery& query, const Batch& batch,
 }
 
 void Rabitq::measure(const RabitqQuery& query, const Batch& batch, float* out) const {
-  for (std::size_t i = 0; i < batch.count; ++i) {
-    out[i] = exact_(query.whole.data(), batch.records + batch.ids[i] * record_bytes(),
-                    parameters_.dimension);
-  }
+  exact_(query.whole.data(), packed_view(batch.records, 0, parameters_.dimension, parameters_.type),
+         {batch.ids, batch.count}, out);
 }
 
 void Rabitq::estimate(const RabitqQuery& query, const std::byte* records, const NodeId* ids,

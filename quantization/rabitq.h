@@ -139,10 +139,10 @@ class Rabitq {
 
   RabitqParameters parameters_;
   CodeShape shape_;
-  Rotation rotation_;  ///< of one dimension for whole vectors, which need none
+  Rotation rotation_;  ///< it has one dimension for whole vectors, which need none
   FactorCodec codec_;
   DotKernel kernel_;            ///< null for whole vectors
-  distance::PairKernel exact_;  ///< for whole vectors
+  distance::ManyKernel exact_;  ///< for whole vectors
   double centroid_norm2_;
 };
 

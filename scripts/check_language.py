@@ -42,6 +42,7 @@ CHECKED = [
     "docs/use/filters.md",
     "docs/use/searching.md",
     "docs/use/bits.md",
+    "docs/use/second-copy.md",
     "docs/use/frameworks.md",
     "docs/understand/concepts.md",
     "docs/measure/datasets.md",

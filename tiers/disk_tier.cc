@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "search/disk/disk_records.h"
 #include "search/disk/slotted_disk.h"
+#include "search/index/second_copy.h"
 #include "tiers/kinds.h"
 #include "tiers/tier.h"
 
@@ -35,6 +36,27 @@ class RecordsTier final : public Tier {
   const std::shared_ptr<const disk::DiskFile> records_;
   const disk::DiskThread thread_;
   const std::uint32_t gap_bytes_;
+};
+
+/// Reads rows of a second copy, in the index's directory or in the one that `path` names.
+class SecondTier final : public Tier {
+ public:
+  SecondTier(const std::string& path, const search::SecondCopy& second, disk::DiskThread thread)
+      : row_bytes_(second.geometry().row_bytes()),
+        rows_(search::open_disk_second(second.file(), path)),
+        thread_(thread) {}
+
+  std::string description() const override { return make_endpoint()->description(); }
+  std::unique_ptr<transport::Endpoint> make_endpoint() const override {
+    return search::make_disk_endpoint(
+        rows_, {search::disk_read_count(row_bytes_), {row_bytes_, row_bytes_}}, thread_);
+  }
+  std::optional<std::uint32_t> merge_gap_bytes() const override { return std::nullopt; }
+
+ private:
+  const std::uint32_t row_bytes_;
+  const std::shared_ptr<const disk::DiskFile> rows_;
+  const disk::DiskThread thread_;
 };
 
 /// Makes cores that share a pool.
@@ -103,6 +125,9 @@ class DiskSpec final : public TierSpec {
     return {.disk = true, .bytes_per_request = search::kDiskRequestBytes};
   }
   std::unique_ptr<Tier> open(const TierContext& context) const override {
+    if (context.second != nullptr) {
+      return std::make_unique<SecondTier>(path_, *context.second, context.disk_thread);
+    }
     if (context.index == nullptr) {
       throw Error("--tier ssd has no transport to measure: see `farvec bench disk`");
     }

@@ -53,6 +53,9 @@ class IndexOnTier {
   /// The modelled device itself; null: there is none.
   std::shared_ptr<transport::Device> device() const { return tier_->device(); }
   const layout::Manifest& manifest() const { return directory_.manifest(); }
+  const search::SearchIndex& index() const { return index_; }
+  /// The device behind the second copy of the vectors; empty where the index has none.
+  std::string second_model() const { return tier_->second_description(); }
 
  private:
   /// Returns queries per second, over some of them, on one core.

@@ -118,7 +118,7 @@ MemoryTier::MemoryTier(std::function<RegionSetPointer()> regions, std::string de
                        const TierContext& context)
     : make_regions_(std::move(regions)),
       description_(std::move(description)),
-      by_reference_(context.index != nullptr) {}
+      by_reference_(context.index != nullptr || context.second != nullptr) {}
 
 void MemoryTier::load() const {
   std::call_once(loaded_, [this] { regions_ = make_regions_(); });

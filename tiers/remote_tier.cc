@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "rpc/address.h"
+#include "search/index/second_copy.h"
 #include "search/kinds/index_loader.h"
 #include "tiers/attach/placed_nodes.h"
 #include "tiers/kinds.h"
@@ -64,6 +65,11 @@ class RemoteSpec final : public TierSpec {
   }
 
   std::unique_ptr<Tier> open(const TierContext& context) const override {
+    if (context.second != nullptr) {
+      throw Error("the second copy '{}' is in this machine's folder: name the tier from which it "
+                  "is read (--second-tier)",
+                  context.second->file().path());
+    }
     if (context.nodes != nullptr) return std::make_unique<NodeTier>(context.nodes, *this);
     const PlacedNodesOptions options = placed_options(context.remote);
     if (context.index == nullptr) return open_bare(options);

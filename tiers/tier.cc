@@ -1,10 +1,12 @@
 #include "tiers/tier.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "layout/index/manifest.h"
 #include "search/core/core_loop.h"
 #include "search/filter/filtered_part.h"
+#include "tiers/second_rows.h"
 
 namespace farvec::tiers {
 namespace {
@@ -65,7 +67,20 @@ std::unique_ptr<Tier> Tier::open(const TierSpec& spec, const TierContext& contex
   if (directory != nullptr && !spec.traits().disk) {
     layout::require_memory_layout(directory->manifest(), directory->path().string());
   }
-  return spec.open(context);
+  std::unique_ptr<Tier> tier = spec.open(context);
+  if (context.index == nullptr || context.index->second() == nullptr) return tier;
+  const TierSpec& second = context.second_tier != nullptr ? *context.second_tier : spec;
+  TierContext shared = context;
+  if (context.second_tier == nullptr) shared.device = tier->device();
+  tier->second_ = std::make_unique<const SecondRows>(second, *context.index, shared);
+  return tier;
+}
+
+Tier::Tier() = default;
+Tier::~Tier() = default;
+
+std::string Tier::second_description() const {
+  return second_ == nullptr ? std::string() : second_->tier().description();
 }
 
 std::optional<search::DiskMemory> Tier::plan(const search::SearchIndex&,
@@ -75,7 +90,10 @@ std::optional<search::DiskMemory> Tier::plan(const search::SearchIndex&,
 
 std::unique_ptr<const CoreSet> Tier::prepare(const search::SearchIndex& index,
                                              const search::SearchShape& shape) const {
-  std::unique_ptr<const CoreSet> cores = prepare_cores(index, shape);
+  search::SearchShape inner = shape;
+  if (second_ != nullptr) inner.k = std::max(shape.k, shape.list);
+  std::unique_ptr<const CoreSet> cores = prepare_cores(index, inner);
+  if (second_ != nullptr) cores = second_->refined(std::move(cores), shape);
   if (index.attributes() == nullptr) return cores;
   return std::make_unique<const FilteredCores>(std::move(cores), index);
 }

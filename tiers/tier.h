@@ -40,6 +40,10 @@ struct TierContext {
   /// The index that is going to be searched; other copies of it are compared with it. Null: bare
   /// bytes of one memory node, a file or `memory`, which are read and not searched.
   const search::SearchIndex* index = nullptr;
+  /// Where the second copy of the index's vectors is read from; null: the tier of the records.
+  TierSpecPointer second_tier = nullptr;
+  /// The bytes are those of this second copy, and `memory` has them. `index` is null then.
+  const search::SecondCopy* second = nullptr;
   std::shared_ptr<NodeSet> nodes = nullptr;  ///< attached already; null: the tier attaches its own
   RemoteAccess remote = {};
   /// The modelled device that other indexes share, made by TierSpec::make_device(). Null: the tier
@@ -64,12 +68,14 @@ class CoreSet {
   std::unique_ptr<search::SearchCore> make_core() const;
 };
 
+class SecondRows;
+
 class Tier {
  public:
   /// Throws Error when the tier cannot be opened, or holds another index.
   static std::unique_ptr<Tier> open(const TierSpec& spec, const TierContext& context);
 
-  virtual ~Tier() = default;
+  virtual ~Tier();
   Tier(const Tier&) = delete;
   Tier& operator=(const Tier&) = delete;
 
@@ -94,6 +100,8 @@ class Tier {
   /// budget. Throws Error when the shape's budget is too small.
   virtual std::optional<search::DiskMemory> plan(const search::SearchIndex& index,
                                                  const search::SearchShape& shape) const;
+  /// Returns the device behind the second copy of the vectors; empty where there is none.
+  std::string second_description() const;
   /// Loads, and returns the cores. Refuses what plan() refuses, and what the tier's reads cannot
   /// bring. Tier and index must outlive the set and its cores.
   std::unique_ptr<const CoreSet> prepare(const search::SearchIndex& index,
@@ -109,10 +117,14 @@ class Tier {
   virtual std::vector<NodeSet::Member> memory_nodes() const { return {}; }
 
  protected:
-  Tier() = default;
-  /// Makes the cores for prepare(), which adds conditions where the rows have attributes.
+  Tier();
+  /// Makes the cores for prepare(), which adds the second copy where the index has one, and
+  /// conditions where the rows have attributes.
   virtual std::unique_ptr<const CoreSet> prepare_cores(const search::SearchIndex& index,
                                                        const search::SearchShape& shape) const;
+
+ private:
+  std::unique_ptr<const SecondRows> second_;  ///< null where the index has no second copy
 };
 
 }  // namespace farvec::tiers

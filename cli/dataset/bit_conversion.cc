@@ -7,17 +7,15 @@
 #include "dataset/packed_bits.h"
 #include "distance/distance.h"
 #include "indexing/bit_thresholds.h"
+#include "quantization/reduction.h"
 
 namespace farvec::cli {
 namespace {
 
 std::vector<float> thresholds_by(const std::string& by, dataset::VectorReader& rows,
                                  bool allow_nonfinite) {
-  using indexing::BitRule;
-  for (const auto& [word, rule] :
-       {std::pair{"sign", BitRule::sign}, std::pair{"mean", BitRule::mean},
-        std::pair{"median", BitRule::median}}) {
-    if (by == word) return indexing::bit_thresholds(rows, rule, allow_nonfinite);
+  if (const auto rule = indexing::find_bit_rule(by)) {
+    return indexing::bit_thresholds(rows, *rule, allow_nonfinite);
   }
   return indexing::read_bit_thresholds(by, rows.info().dimension);
 }
@@ -84,7 +82,7 @@ dataset::RowConverter BitConversion::converter(dataset::VectorReader& rows, cons
   return [type = info.type, values = std::move(values), wide = std::vector<float>(info.dimension)](
              const std::byte* in, std::byte* bits) mutable {
     distance::widen(in, type, static_cast<std::uint32_t>(wide.size()), wide.data());
-    indexing::to_bits(wide, values, bits);
+    quantization::to_bits(wide, values, bits);
   };
 }
 

@@ -19,6 +19,7 @@
 #include "cli/commands.h"
 #include "cli/index/build_input.h"
 #include "cli/index/code_bits_option.h"
+#include "cli/index/reduction_option.h"
 #include "cli/index/row_attributes_option.h"
 #include "dataset/mapped_vectors.h"
 #include "indexing/cluster_recipe.h"
@@ -34,6 +35,7 @@ namespace {
 struct ClusterArguments {
   BuildInput input;
   RowAttributesOption attributes;
+  ReductionOption reduction;
   std::string out;
   std::string layout = "grouped";
   std::string heads, closure;  ///< empty: the number of clusters decides
@@ -113,7 +115,9 @@ void prepare_outputs(const ClusterArguments& arguments, const VectorView& source
   }
 }
 
-void build_from(const ClusterArguments& arguments, indexing::Source source) {
+/// `reduced` is what the source is of, where it has fewer bits than the data; else null.
+void build_from(const ClusterArguments& arguments, indexing::Source source,
+                const indexing::ReducedSource* reduced = nullptr) {
   const cluster::ClusteringOptions& options = arguments.clustering;
   const layout::WriteOptions write{arguments.overwrite, resolve_threads(options.threads),
                                    options.quiet};
@@ -121,7 +125,7 @@ void build_from(const ClusterArguments& arguments, indexing::Source source) {
   std::optional<dataset::VectorSet> queries;
   std::optional<indexing::QuerySample> sample;
   if (!arguments.sample_queries.empty()) {
-    queries = search::load_queries(arguments.sample_queries, source.manifest);
+    queries = search::load_queries(arguments.sample_queries, search::form_of(source.manifest));
     sample = {queries->view(), arguments.sample_probe};
   }
   for (const Output& output : outputs(arguments)) {
@@ -135,6 +139,7 @@ void build_from(const ClusterArguments& arguments, indexing::Source source) {
         write);
     tell_steering(written);
     report(arguments, output, written, built.stats);
+    if (reduced != nullptr) reduced->write_second(output.directory, written, write);
     attributes.write(output.directory, written);
   }
 }
@@ -168,11 +173,28 @@ void build(ClusterArguments arguments) {
   dataset::VectorSet source = load_source(arguments.input);
   require_all_rows(arguments.input, source, arguments.attributes);
   prepare_outputs(arguments, source.view());
-  arguments.clustering.clusters = arguments.number.of(source.view());
   layout::Manifest manifest = describe(arguments, source.view(), metric);
-  const dataset::VectorSet stored = indexing::stored_rows(
-      std::move(source), metric, resolve_threads(arguments.clustering.threads));
+  const unsigned threads = resolve_threads(arguments.clustering.threads);
+  if (arguments.reduction.given()) {
+    const dataset::VectorSet stored = indexing::stored_rows(std::move(source), metric, threads);
+    const indexing::ReducedSource reduced({std::move(manifest), stored.view()},
+                                          arguments.reduction.wish(), threads);
+    arguments.clustering.clusters = arguments.number.of(reduced.source().rows);
+    return build_from(arguments, reduced.source(), &reduced);
+  }
+  arguments.clustering.clusters = arguments.number.of(source.view());
+  const dataset::VectorSet stored = indexing::stored_rows(std::move(source), metric, threads);
   build_from(arguments, {std::move(manifest), stored.view()});
+}
+
+/// Refuses options that would be ignored, or cannot be together.
+void check_reduction(const Command& command, const ClusterArguments& arguments) {
+  refuse_unused_reduction(command, arguments.reduction);
+  if (!arguments.reduction.given()) return;
+  if (arguments.map) {
+    throw Error("--map: --store {} needs the vectors in memory", arguments.reduction.store);
+  }
+  refuse_sample_of_reduced(arguments.reduction, arguments.sample_queries);
 }
 
 /// How many clusters there are, and what their centroids are.
@@ -246,6 +268,7 @@ void add_options(Command& command, ClusterArguments& arguments) {
   cluster::ClusteringOptions& clustering = arguments.clustering;
   add_input_options(command, arguments.input);
   add_row_attributes(command, arguments.attributes);
+  add_reduction_option(command, arguments.reduction);
   command.add_option("--out", arguments.out, "Index directory to make").required();
   add_cluster_options(command, arguments);
   add_closure_options(command, arguments);
@@ -282,7 +305,10 @@ void register_build_cluster_command(Command& build_command) {
       "bytes.\n"
       "Example:\n  farvec build cluster --data base.u8bin --metric l2 --cluster-bytes 12800 \\\n"
       "    --replicas 8 --layout grouped --out sift1m.clusters");
-  command.callback([arguments] { build(*arguments); });
+  command.callback([arguments, command] {
+    check_reduction(command, *arguments);
+    build(*arguments);
+  });
 }
 
 }  // namespace farvec::cli

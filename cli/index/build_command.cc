@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/index/build_input.h"
 #include "cli/index/code_bits_option.h"
+#include "cli/index/reduction_option.h"
 #include "cli/index/row_attributes_option.h"
 #include "cli/index/slotted_build.h"
 #include "graph/sparse_vertices.h"
@@ -35,6 +36,7 @@ namespace {
 struct BuildArguments {
   BuildInput input;
   RowAttributesOption attributes;
+  ReductionOption reduction;
   std::string out;
   std::string layout = "csr";
   graph::VamanaOptions graph;
@@ -119,6 +121,7 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
 void check_options(const Command& command, const BuildArguments& arguments) {
   const bool slotted = arguments.is_slotted();
   refuse_unused_slotted(command, slotted ? &arguments.slotted : nullptr);
+  refuse_unused_reduction(command, arguments.reduction);
   refuse_unused(
       command,
       std::vector<OptionRule>{
@@ -160,6 +163,7 @@ void build(const Command& command, BuildArguments arguments) {
   const Metric metric = parse_metric(arguments.input.metric);
   arguments.graph.degree = arguments.degree.value_or(graph::usual_degree(metric));
   check_arguments(arguments);
+  refuse_sample_of_reduced(arguments.reduction, arguments.sample_queries);
   const unsigned threads = resolve_threads(arguments.graph.threads);
   dataset::VectorSet rows = load_source(arguments.input);
   require_all_rows(arguments.input, rows, arguments.attributes);
@@ -170,16 +174,21 @@ void build(const Command& command, BuildArguments arguments) {
       indexing::describe_source({arguments.input.data, arguments.input.name}, rows.view(), metric);
   std::optional<dataset::VectorSet> queries;
   if (!arguments.sample_queries.empty()) {
-    queries = search::load_queries(arguments.sample_queries, manifest);
+    queries = search::load_queries(arguments.sample_queries, search::form_of(manifest));
     arguments.graph.sample_queries = queries->view();
   }
   const dataset::VectorSet stored = indexing::stored_rows(std::move(rows), metric, threads);
   const layout::WriteOptions options{
       .overwrite = arguments.overwrite, .threads = threads, .quiet = arguments.graph.quiet};
   indexing::Source source{std::move(manifest), stored.view()};
+  std::optional<indexing::ReducedSource> reduced;
+  if (arguments.reduction.given()) {
+    source = reduced.emplace(source, arguments.reduction.wish(), threads).source();
+  }
   const layout::Manifest written = arguments.is_slotted()
                                        ? build_pages(arguments, std::move(source), options)
                                        : build_records(arguments, std::move(source), options);
+  if (reduced) reduced->write_second(arguments.out, written, options);
   attributes.write(arguments.out, written);
 }
 
@@ -187,6 +196,7 @@ void add_graph_options(Command& command, BuildArguments& arguments) {
   graph::VamanaOptions& graph = arguments.graph;
   add_input_options(command, arguments.input);
   add_row_attributes(command, arguments.attributes);
+  add_reduction_option(command, arguments.reduction);
   command.add_option("--out", arguments.out, "Index directory to make").required();
   command.add_option("--degree", arguments.degree,
                      "R: most edges per vertex [32; of --metric ip 48]");

@@ -14,6 +14,7 @@
 #include "indexing/stored_graph.h"
 #include "layout/collection/index_attributes.h"
 #include "layout/index/index_writer.h"
+#include "layout/index/second_copy.h"
 #include "measure/report/json_text.h"
 
 namespace farvec::cli {
@@ -73,6 +74,7 @@ void convert(const ConvertArguments& arguments) {
   const indexing::BuiltGraph built = std::move(stored).built();
   const layout::Manifest manifest = indexing::write_graph(arguments.out, built, recipe, options);
   layout::copy_index_attributes(directory.path(), directory.manifest(), arguments.out);
+  layout::copy_second_copy(directory.path(), directory.manifest(), arguments.out);
   tell_steering(manifest);
   report(arguments, manifest);
 }

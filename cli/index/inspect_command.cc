@@ -17,6 +17,7 @@
 #include "layout/collection/index_attributes.h"
 #include "layout/collection/segment_attributes.h"
 #include "layout/index/index_directory.h"
+#include "layout/index/second_copy.h"
 #include "measure/report/json_text.h"
 
 namespace farvec::cli {
@@ -53,6 +54,16 @@ std::uintmax_t attribute_bytes(const layout::IndexDirectory& index) {
   return std::filesystem::file_size(index.path() / layout::kSegmentAttributesFile);
 }
 
+Json second_json(const layout::IndexDirectory& index) {
+  const layout::SecondCopyFile second(index.path(), index.manifest());
+  const layout::SecondCopyFacts& facts = second.facts();
+  return {{"metric", to_string(facts.metric)},
+          {"source_type", to_string(facts.source_type)},
+          {"type", to_string(facts.type)},
+          {"reduction", facts.reduction == layout::ReductionKind::bits ? "bits" : "rounded"},
+          {"bytes", second.geometry().file_bytes()}};
+}
+
 Json common_json(const layout::IndexDirectory& index, bool verified) {
   Json json = {{"path", index.path().string()}};
   json.update(manifest_summary(index.manifest()));
@@ -62,7 +73,18 @@ Json common_json(const layout::IndexDirectory& index, bool verified) {
     json["schema"] = layout::schema_to_json(*schema);
     json["attribute_bytes"] = attribute_bytes(index);
   }
+  if (index.manifest().second_copy) json["second"] = second_json(index);
   return json;
+}
+
+void print_second(const layout::IndexDirectory& index) {
+  if (!index.manifest().second_copy) return;
+  const layout::SecondCopyFile second(index.path(), index.manifest());
+  const layout::SecondCopyFacts& facts = second.facts();
+  print_line("second copy",
+             fmt::format("{} from {}, metric {}, {} bytes", to_string(facts.type),
+                         to_string(facts.source_type), to_string(facts.metric),
+                         grouped(second.geometry().file_bytes())));
 }
 
 void print_identity(const layout::IndexDirectory& index, const Inspection& own) {
@@ -74,6 +96,7 @@ void print_identity(const layout::IndexDirectory& index, const Inspection& own) 
   print_line("vectors", fmt::format("{} x {} {} (from {}){}, metric {}", grouped(m.count),
                                     m.dimension, to_string(m.stored_type), to_string(m.source_type),
                                     m.normalised() ? ", normalised" : "", to_string(m.metric)));
+  print_second(index);
   print_line("data set", fmt::format("{} ({}), {} bytes, xxh3 {:016x} of {} rows", m.dataset.name,
                                      m.dataset.file, grouped(m.dataset_bytes()), m.dataset.xxh3,
                                      grouped(m.dataset.rows_hashed)));
@@ -121,6 +144,9 @@ void print_json(const layout::IndexDirectory& index, const Inspection& own, bool
 
 void verify(const layout::IndexDirectory& index, const InspectArguments& arguments) {
   index.verify({.threads = arguments.threads, .quiet = arguments.quiet});
+  if (index.manifest().second_copy) {
+    layout::SecondCopyFile(index.path(), index.manifest()).verify();
+  }
   const Manifest& manifest = index.manifest();
   const auto schema = layout::read_index_schema(index.path(), manifest);
   if (!schema) return;

@@ -17,6 +17,7 @@
 #include "indexing/regroup_recipe.h"
 #include "indexing/stored_clusters.h"
 #include "layout/collection/index_attributes.h"
+#include "layout/index/second_copy.h"
 #include "layout/index/index_directory.h"
 #include "measure/report/json_text.h"
 #include "quantization/neighbor_codes.h"
@@ -89,6 +90,7 @@ void regroup(const RegroupArguments& arguments) {
       arguments.out, std::move(stored).grouped(std::move(regrouping.homes)), recipe,
       {arguments.overwrite, threads, arguments.quiet});
   layout::copy_index_attributes(index.path(), manifest, arguments.out);
+  layout::copy_second_copy(index.path(), manifest, arguments.out);
   report(arguments, written, regrouping);
 }
 

@@ -43,6 +43,7 @@ struct SearchArguments {
   std::string probe_counts;
   search::AskedSearch parameters;
   std::string plan = "chosen";
+  std::string second_tier;
   std::string slots = "auto";
   unsigned threads = 0;
   search::DiskArguments disk;
@@ -128,13 +129,20 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   const auto condition = search::asked_condition(index, arguments.parameters.filter, "--filter");
   batch.condition = condition.get();
   batch.plan = arguments.parameters.plan;
-  const dataset::VectorSet queries = search::load_queries(arguments.queries, directory.manifest());
+  batch.refine = arguments.parameters.refine;
+  batch.candidates = arguments.parameters.candidates;
+  const dataset::VectorSet queries =
+      search::load_queries(arguments.queries, search::form_of(directory.manifest(), index));
   tiers::IndexRecords records(directory, {.quiet = arguments.quiet});
   const unsigned threads = resolve_threads(arguments.threads);
   const auto spec = tiers::parse_tier(arguments.tier);
   const tiers::IndexOnTier tier(
       *spec,
-      {.memory = &records, .index = &index, .remote = {.tls = arguments.tls, .cores = threads}});
+      {.memory = &records,
+       .index = &index,
+       .second_tier =
+           arguments.second_tier.empty() ? nullptr : tiers::parse_tier(arguments.second_tier),
+       .remote = {.tls = arguments.tls, .cores = threads}});
   search::SearchShape shape{.cores = threads,
                             .slots = slots,
                             .k = arguments.parameters.k,
@@ -144,7 +152,7 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   if (spec->traits().disk)
     shape.disk = measure::one_disk_choice(arguments.disk, directory.manifest());
   shape.disk = search::resolve_rerank(shape.disk, directory.manifest(), shape.k, shape.list);
-  report.exact = search::has_exact_distances(directory.manifest(), *shape.disk.rerank);
+  report.exact = search::has_exact_distances(directory.manifest(), index, *shape.disk.rerank);
   if (slots == 0) shape.slots = tier.choose_slots(shape, queries.view(), batch);
   if (!arguments.probe_counts.empty()) {
     shape.probe_counts = std::make_shared<search::ProbeCounts>(directory.manifest());
@@ -266,6 +274,14 @@ void add_parameters(Command& command, SearchArguments& a) {
                      "Condition that results meet, of an index that has attributes (`farvec\n"
                      "attributes`) or, with --connect, of a collection: \"price < 20\"");
   add_plan_option(command, a.plan);
+  command
+      .add_option("--refine", a.parameters.refine,
+                  "For an index with a second copy of its vectors: how many times k candidates\n"
+                  "it ranks again, at most the list [the whole list]")
+      .positive();
+  command.add_flag("--candidates", a.parameters.candidates,
+                   "For an index with a second copy: results are the candidates themselves, with\n"
+                   "the distances of the index");
 }
 
 }  // namespace
@@ -296,6 +312,8 @@ void register_search_command(Command& tool) {
                      "With --index of clusters: file for how often each one was searched, for\n"
                      "`farvec regroup`; `farvec probe-counts` asks compute nodes for it");
   command.add_option("--tier", a.tier, "With --index: as in `farvec sweep`").show_default();
+  command.add_option("--second-tier", a.second_tier,
+                     "With --index: where the second copy is read from [--tier]");
   command.add_flag("--partial", a.parameters.partial,
                    "Over several memory nodes: answer without records of which no replica is left, "
                    "and print how much of the index was there");

@@ -48,8 +48,12 @@ std::vector<OptionRule> index_rules(const SearchTarget& target) {
                   fmt::format(" ({})", target.manifest.layout_name()));
   std::vector<OptionRule> rules;
   rules.push_back({"--width", graph, "graph indexes" + is});
-  rules.push_back({"--list", graph || target.manifest.has_member_codes(),
-                   "graph indexes and coded clusters" + is});
+  const bool second = target.manifest.second_copy;
+  rules.push_back({"--list", graph || second || target.manifest.has_member_codes(),
+                   "graph indexes, coded clusters and indexes with a second copy" + is});
+  for (const char* option : {"--second-tier", "--refine", "--candidates"}) {
+    rules.push_back({option, second, "indexes with a second copy (`build graph --store`)" + is});
+  }
   for (const char* option :
        {"--probe", "--prune-ratio", "--dedup", "--merge-gap", "--probe-counts"}) {
     rules.push_back({option, clusters, "cluster indexes" + is});
@@ -94,7 +98,7 @@ void refuse_unused_options(const Command& command, const SearchTarget& target) {
 void refuse_local_options(const Command& command) {
   std::vector<OptionRule> rules;
   for (const char* option :
-       {"--tier", "--slots", "--threads", "--memory-budget", "--probe-counts"}) {
+       {"--tier", "--second-tier", "--slots", "--threads", "--memory-budget", "--probe-counts"}) {
     rules.push_back({option, false, "--index, not --connect"});
   }
   for (const char* option : kPageOptions) {

@@ -6,6 +6,7 @@
 
 #include "compute_node/service/sampled_feed.h"
 #include "search/index/row_attributes.h"
+#include "search/index/row_form.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -26,9 +27,11 @@ void describe_kind(const layout::ClusterDescription& clusters, ServedIndex& serv
 ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& manifest,
                      const tiers::Tier& tier, const IndexSessionOptions& options) {
   ServedIndex served;
-  served.metric = manifest.metric;
-  served.source_type = manifest.source_type;
-  served.stored_type = manifest.stored_type;
+  const search::RowForm form = search::form_of(manifest, index);
+  served.metric = form.metric;
+  served.source_type = form.source_type;
+  served.stored_type = form.stored_type;
+  served.refines = index.second() != nullptr;
   served.dimension = manifest.dimension;
   served.count = manifest.count;
   served.kind = manifest.kind();

@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "indexing/regroup_recipe.h"
 #include "layout/collection/index_attributes.h"
+#include "layout/index/second_copy.h"
 #include "layout/index/index_removal.h"
 #include "rpc/channel.h"
 
@@ -126,6 +127,7 @@ void Regrouper::look() {
       path, std::move(stored).grouped(std::move(regrouping.homes)), recipe,
       {.threads = 1, .quiet = true, .interrupted = [this] { return stopping(); }});
   layout::copy_index_attributes(directory.path(), directory.manifest(), path);
+  layout::copy_second_copy(directory.path(), directory.manifest(), path);
   mark_as_made(path);
   publish(path);
   left_ = engine->index().generation;

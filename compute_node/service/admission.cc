@@ -10,7 +10,7 @@
 #include "attributes/condition.h"
 #include "base/error.h"
 #include "base/finite.h"
-#include "distance/distance.h"
+#include "search/core/queries.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -164,6 +164,22 @@ std::string read_select(const v1::SearchRequest& request, const ServedIndex& ind
   }
 }
 
+/// Returns what is wrong with what is asked of a second copy.
+std::string check_refining(const v1::SearchRequest& request, const ServedIndex& index,
+                           const search::SearchParameters& parameters) {
+  if (request.refine() == 0 && !request.candidates()) return {};
+  const char* const field = request.candidates() ? "candidates" : "refine";
+  if (!index.refines) {
+    return fmt::format("{}: the index has no second copy of its vectors: leave it out", field);
+  }
+  if (request.refine() == 0) return {};
+  if (request.candidates()) return "refine: candidates are not ranked again: leave one of both out";
+  const auto* const graph = std::get_if<search::GraphChoice>(&parameters.choice());
+  const std::uint32_t list = graph != nullptr ? graph->list : parameters.probing().list;
+  const std::uint32_t most = std::max(list, parameters.k()) / parameters.k();
+  return request.refine() <= most ? "" : out_of_range("refine", request.refine(), 1, most);
+}
+
 WorkUnits query_work(const search::SearchChoice& choice, const ServedIndex& index) {
   const std::uint32_t size = search::size_of(choice);
   const bool clusters = std::holds_alternative<search::ProbeChoice>(choice);
@@ -200,6 +216,9 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
     result.wrong = read_parameters(request, index, limits, shape.parameters);
   }
   if (result.wrong.empty()) {
+    result.wrong = check_refining(request, index, shape.parameters);
+  }
+  if (result.wrong.empty()) {
     result.wrong = read_filter(request.filter(), index, shape.condition);
   }
   if (result.wrong.empty() && std::isnan(request.within())) {
@@ -221,6 +240,8 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
   shape.exact = request.exact();
   if (request.has_within()) shape.within = request.within();
   shape.plan = static_cast<search::FilterPlan>(request.plan());
+  shape.refine = request.refine();
+  shape.candidates = request.candidates();
   shape.work = shape.exact ? exact_work(index) : query_work(shape.parameters.choice(), index);
   return result;
 }
@@ -228,9 +249,10 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
 std::unique_ptr<Batch> make_batch(const v1::SearchRequest& request, const ServedIndex& index,
                                   const BatchShape& shape) {
   auto batch = std::make_unique<Batch>(shape);
+  const search::RowForm form{index.metric, index.source_type, index.stored_type, index.dimension};
   for (int i = 0; i < request.queries_size(); ++i) {
-    distance::to_stored(request.queries(i).data(), index.source_type, index.metric, index.dimension,
-                        batch->query_slot(static_cast<std::size_t>(i)));
+    search::compare_as(reinterpret_cast<const std::byte*>(request.queries(i).data()), form,
+                       batch->query_slot(static_cast<std::size_t>(i)));
   }
   return batch;
 }

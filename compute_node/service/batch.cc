@@ -21,6 +21,8 @@ Batch::Batch(const BatchShape& shape)
     task.request.deadline = shape.deadline;
     task.request.condition = shape_.condition.get();
     task.request.plan = shape.plan;
+    task.request.refine = shape.refine;
+    task.request.candidates = shape.candidates;
     task.request.attributes = !shape_.select.empty();
     task.work = shape.work;
     task.answer.ids = ids_.data() + i * shape.parameters.k();

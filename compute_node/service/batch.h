@@ -35,6 +35,8 @@ struct BatchShape {
   bool user_ids = false;  ///< the ids are those of users, not numbers of rows
   attributes::ConditionPointer condition = nullptr;  ///< what results meet; null: nothing
   search::FilterPlan plan = search::FilterPlan::chosen;
+  std::uint32_t refine = 0;              ///< SearchRequest::refine
+  bool candidates = false;               ///< SearchRequest::candidates
   std::vector<std::size_t> select = {};  ///< columns whose values come with the results
   Ticks deadline = 0;                    ///< absolute
   WorkUnits work = 1;                    ///< work of each query, at least 1

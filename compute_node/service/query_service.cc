@@ -300,6 +300,7 @@ void QueryService::describe_index(const ServedIndex& index, v1::DescribeResponse
   response.set_degree(index.degree);
   response.set_clusters(index.clusters);
   response.set_layout(index.layout);
+  response.set_refines(index.refines);
   response.set_tier(index.tier);
   response.set_code_bits(index.code_bits);
   response.set_index_bytes(index.index_bytes);

@@ -38,7 +38,8 @@ farvec::dataset::GroundTruth search(const std::string& index_path, const std::st
                                     const std::string& tier_name) {
   const auto directory = farvec::layout::IndexDirectory::open(index_path);
   const auto index = farvec::search::load_search_index(directory, {.quiet = true});
-  const auto queries = farvec::search::load_queries(queries_path, directory.manifest());
+  const auto queries = farvec::search::load_queries(
+      queries_path, farvec::search::form_of(directory.manifest(), index));
   farvec::tiers::IndexRecords records(directory);
   const auto spec = farvec::tiers::parse_tier(tier_name);
   const farvec::tiers::IndexOnTier tier(*spec, {.memory = &records, .index = &index});

@@ -23,4 +23,7 @@ inline constexpr CompanionFile kSegmentAttributes{"attributes.bin",
 /// (layout/collection/index_attributes.h).
 inline constexpr CompanionFile kIndexSchema{"schema.bin", 0x4843534356524146};  // "FARVCSCH"
 
+/// The vectors by which searches rank their candidates again (layout/index/second_copy.h).
+inline constexpr CompanionFile kSecondCopy{"second.bin", 0x4345534356524146};  // "FARVCSEC"
+
 }  // namespace farvec::layout

@@ -51,7 +51,8 @@ bool is_of_index(const fs::path& path) {
   const std::string name = path.filename().string();
   const std::string_view whole = whole_name(name);
   if (is_region_name(std::string(whole))) return begins_with(path, RegionHeader::kMagic);
-  for (const CompanionFile& companion : {kSegmentIds, kSegmentAttributes, kIndexSchema}) {
+  for (const CompanionFile& companion :
+       {kSegmentIds, kSegmentAttributes, kIndexSchema, kSecondCopy}) {
     if (whole == companion.name) return begins_with(path, companion.magic);
   }
   if (whole == kManifestFile) return is_index_manifest(path) || fs::is_empty(path);

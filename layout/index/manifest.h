@@ -55,6 +55,9 @@ struct Manifest {
   ElementType source_type = ElementType::f32;  ///< type in the data set, and of queries
   std::uint32_t dimension = 0;
   std::uint64_t count = 0;
+  /// The index's vectors have fewer bits than those of its data: a file of its folder has a second
+  /// copy of these (layout/index/second_copy.h), which says what queries are.
+  bool second_copy = false;
 
   IndexDescription description;
 

@@ -70,6 +70,7 @@ void read_shape(const JsonFields& fields, Manifest& m) {
   }
   m.dimension = fields.integer32("dimension", 1, max_dimension(m.stored_type));
   m.count = fields.integer("count", 1, kInvalidNode - 1);
+  m.second_copy = fields.has("second_copy") && fields.boolean("second_copy");
 }
 
 void read_dataset(const JsonFields& fields, DatasetFingerprint& dataset) {
@@ -155,6 +156,7 @@ std::string manifest_to_json(const Manifest& m) {
                {"normalised", m.normalised()},
                {"dimension", m.dimension},
                {"count", m.count}};
+  if (m.second_copy) json["second_copy"] = true;
   std::visit([&](const auto& description) { add_description(m, description, json); },
              m.description);
   json["dataset"] = dataset_to_json(m.dataset);

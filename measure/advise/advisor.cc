@@ -130,7 +130,7 @@ class Advisor {
     manifest.source_type = info.type;
     manifest.stored_type = stored_type(manifest.metric, info.type);
     manifest.dimension = info.dimension;
-    dataset::VectorSet queries = search::load_queries(options_.queries, manifest);
+    dataset::VectorSet queries = search::load_queries(options_.queries, search::form_of(manifest));
     const RowRange range = parse_range(options_.queries_range, queries.count(), "--queries-range");
     if (range.end - range.begin < kLeastQueries) {
       throw Error("{} queries of '{}' are too few to tell a recall: {} are needed",

@@ -51,8 +51,8 @@ std::vector<search::SearchChoice> choices(const SweepOptions& options,
   return {};
 }
 
-dataset::VectorSet load_rows(const SweepQuestions& questions, const layout::Manifest& manifest) {
-  return search::fit_queries(questions.load_rows(manifest.metric), questions.queries, manifest);
+dataset::VectorSet load_rows(const SweepQuestions& questions, const search::RowForm& form) {
+  return search::fit_queries(questions.load_rows(form.metric), questions.queries, form);
 }
 
 /// Opens and loads once what a sweep works with.
@@ -63,7 +63,8 @@ class Sweep {
         directory_(layout::IndexDirectory::open(options.index)),
         index_(search::load_search_index(directory_, {.quiet = options.manner.quiet})),
         records_(directory_, {}),
-        queries_(options.questions, load_rows(options.questions, directory_.manifest()),
+        queries_(options.questions,
+                 load_rows(options.questions, search::form_of(directory_.manifest(), index_)),
                  options.range, options.k),
         line_time_(options.line_ns, bytes_of_searches(), options.manner.quiet),
         context_(report_context()) {

@@ -127,7 +127,8 @@ void TierCell::count() {
   const search::CoreStatistics after = statistics();
   const VectorView& rows = queries_.rows;
   if (outcome.latency_us.size() < rows.count) return;  // interrupted
-  const bool exact = search::has_exact_distances(tier_.open->manifest(), *point_.disk.rerank);
+  const bool exact =
+      search::has_exact_distances(tier_.open->manifest(), tier_.open->index(), *point_.disk.rerank);
   samples_.recall = queries_.recall(results, exact);
   samples_.totals = outcome.totals;
   samples_.queries = rows.count;

@@ -47,6 +47,26 @@ namespace {
   }
 }
 
+void check_refining(const AskedSearch& asked, const SearchBounds& limits,
+                    const SearchNames& names) {
+  if (asked.refine == 0 && !asked.candidates) return;
+  const std::string_view name = asked.candidates ? names.candidates : names.refine;
+  if (!limits.refines) {
+    refuse(name,
+           "the index has no second copy of its vectors, by which candidates could be ranked "
+           "again");
+  }
+  if (asked.refine == 0) return;
+  if (asked.candidates) {
+    refuse(names.refine, fmt::format("{} ranks nothing again: leave one of both out", name));
+  }
+  const std::uint32_t list = std::max(asked.list, asked.k);
+  if (std::uint64_t{asked.refine} * asked.k <= list) return;
+  refuse(names.refine, fmt::format("{} times {} results are more than the candidates of a search, "
+                                   "which are {}: use a longer {}",
+                                   asked.refine, asked.k, list, names.list));
+}
+
 }  // namespace
 
 FilterPlan parse_filter_plan(std::string_view text, std::string_view name) {
@@ -63,7 +83,7 @@ std::uint32_t usual_k(bool is_within, const SearchBounds& limits) {
 }
 
 SearchBounds limits_of(const layout::Manifest& manifest) {
-  return {.kind = manifest.kind(), .vectors = manifest.count};
+  return {.kind = manifest.kind(), .vectors = manifest.count, .refines = manifest.second_copy};
 }
 
 SearchParameters check_limits(const AskedSearch& asked, const SearchBounds& limits,
@@ -71,6 +91,7 @@ SearchParameters check_limits(const AskedSearch& asked, const SearchBounds& limi
   const SearchChoice choice = asked.choice(limits.kind);
   const SearchFault fault = find_fault(asked.k, choice, limits);
   if (fault != SearchFault::none) throw_fault(fault, asked, limits, names);
+  check_refining(asked, limits, names);
   return SearchParameters::make(asked.k, choice).value();
 }
 

@@ -28,6 +28,8 @@ struct AskedSearch {
   /// The text of a condition that results meet (attributes/condition.h); empty: there is none.
   std::string filter = {};
   FilterPlan plan = FilterPlan::chosen;  ///< SearchRequest::plan
+  std::uint32_t refine = 0;              ///< SearchRequest::refine
+  bool candidates = false;               ///< SearchRequest::candidates
   /// Columns of the attributes that come with the results.
   std::vector<std::string> select = {};
 
@@ -54,6 +56,8 @@ struct SearchNames {
   std::string_view probe;
   std::string_view prune_ratio;
   std::string_view bound = ", the most that the node allows";  ///< what sets the limit
+  std::string_view refine = "--refine";
+  std::string_view candidates = "--candidates";
 };
 /// The names of the options of commands.
 inline constexpr SearchNames kOptionNames{"--k", "--list", "--width", "--probe", "--prune-ratio"};
@@ -75,7 +79,8 @@ SearchBounds limits_of(const layout::Manifest& manifest);
 
 /// Returns the parameters with which an index of that kind is searched. Throws StatusError
 /// (invalid_argument) naming the number that is not allowed, and what is allowed. Checks list and
-/// width for a graph only, and the clusters to probe for clusters only.
+/// width for a graph only, and the clusters to probe for clusters only. Also checks what is asked
+/// of a second copy.
 SearchParameters check_limits(const AskedSearch& asked, const SearchBounds& limits,
                               const SearchNames& names = kOptionNames);
 

@@ -113,6 +113,8 @@ class DealtFeed : public TaskFeed {
       slot.request.within = parameters_.within;
       slot.request.condition = parameters_.condition;
       slot.request.plan = parameters_.plan;
+      slot.request.refine = parameters_.refine;
+      slot.request.candidates = parameters_.candidates;
       slot.request.attributes = parameters_.attributes != nullptr;
       free_.push_back(&slot);
     }

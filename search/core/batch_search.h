@@ -33,6 +33,8 @@ struct BatchParameters {
   float within = SearchRequest{}.within;  ///< SearchRequest::within
   const attributes::Condition* condition = nullptr;  ///< SearchRequest::condition
   FilterPlan plan = FilterPlan::chosen;              ///< SearchRequest::plan
+  std::uint32_t refine = 0;                          ///< SearchRequest::refine
+  bool candidates = false;                           ///< SearchRequest::candidates
   /// Called before every search, by the threads of all cores, in their fibers; true ends the batch.
   /// When it is empty, nothing ends the batch.
   std::function<bool()> stop = {};
@@ -60,7 +62,7 @@ struct BatchOutcome {
 /// Runs one SearchCore per thread. Each takes the next query in turn until every one has been
 /// searched `repeats` times, the time is over, or `stop` ends the batch. A query's first result
 /// goes to its row of `results` (queries x k; missing ones are kInvalidNode and infinity; rows of
-/// queries that were not searched are undefined). `queries` are in the index's stored type. Throws
+/// queries that were not searched are undefined). `queries` are in the index's form. Throws
 /// StatusError with the status of the first search that fails.
 BatchOutcome run_batch(std::span<const std::unique_ptr<SearchCore>> cores, VectorView queries,
                        const BatchParameters& parameters, dataset::GroundTruth& results);

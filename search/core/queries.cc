@@ -7,51 +7,63 @@
 #include "base/status_error.h"
 #include "base/stored_form.h"
 #include "distance/distance.h"
+#include "search/index/search_index.h"
+#include "search/index/second_copy.h"
 
 namespace farvec::search {
 
-std::vector<std::byte> normalised_queries(const VectorView& queries, Metric metric) {
+void compare_as(const std::byte* query, const RowForm& form, std::byte* out) {
+  if (stored_type(form.metric, form.source_type) == form.stored_type) {
+    return distance::to_stored(query, form.source_type, form.metric, form.dimension, out);
+  }
+  // The second copy of f32 vectors may be in f16.
+  std::vector<float> whole(form.dimension);
+  distance::to_stored(query, form.source_type, form.metric, form.dimension, whole.data());
+  distance::narrow(whole.data(), form.stored_type, form.dimension, out);
+}
+
+std::vector<std::byte> compared_queries(const VectorView& queries, const RowForm& form) {
   for (std::size_t i = 0; i < queries.count; ++i) {
-    const RowFault fault = fault_of_row(queries.row(i), queries.type, queries.dimension, metric);
+    const RowFault fault =
+        fault_of_row(queries.row(i), queries.type, queries.dimension, form.metric);
     if (fault == RowFault::none) continue;
     throw StatusError(StatusCode::invalid_argument, "query {} {}", i, to_string(fault));
   }
-  if (!stores_unit_vectors(metric)) return {};
-  const ElementType type = stored_type(metric, queries.type);
-  const std::size_t bytes = packed_bytes(type, queries.dimension);
+  if (!stores_unit_vectors(form.metric) && queries.type == form.stored_type) return {};
+  const std::size_t bytes = packed_bytes(form.stored_type, queries.dimension);
   std::vector<std::byte> stored(queries.count * bytes);
   for (std::size_t i = 0; i < queries.count; ++i) {
-    distance::to_stored(queries.row(i), queries.type, metric, queries.dimension,
-                        stored.data() + i * bytes);
+    compare_as(queries.row(i), form, stored.data() + i * bytes);
   }
   return stored;
 }
 
-dataset::VectorSet load_queries(const std::string& path, const layout::Manifest& manifest) {
-  return fit_queries(dataset::load(path, {.metric = manifest.metric}), path, manifest);
+dataset::VectorSet load_queries(const std::string& path, const RowForm& form) {
+  return fit_queries(dataset::load(path, {.metric = form.metric}), path, form);
 }
 
 dataset::VectorSet fit_queries(dataset::VectorSet source, const std::string& name,
-                               const layout::Manifest& manifest) {
-  if (source.dimension() != manifest.dimension) {
+                               const RowForm& form) {
+  if (source.dimension() != form.dimension) {
     throw Error("{} has dimension {}, but the index has {}", name, source.dimension(),
-                manifest.dimension);
+                form.dimension);
   }
-  if (source.type() != manifest.source_type) {
+  if (source.type() != form.source_type) {
     throw Error(
         "{} holds {}, but the index was built from {}: convert it with `farvec dataset "
         "convert --type {}`",
-        name, to_string(source.type()), to_string(manifest.source_type),
-        to_string(manifest.source_type));
+        name, to_string(source.type()), to_string(form.source_type), to_string(form.source_type));
   }
-  const std::vector<std::byte> rows = normalised_queries(source.view(), manifest.metric);
+  const std::vector<std::byte> rows = compared_queries(source.view(), form);
   if (rows.empty()) return source;
-  dataset::VectorSet stored(source.count(), source.dimension(), manifest.stored_type);
+  dataset::VectorSet stored(source.count(), source.dimension(), form.stored_type);
   std::copy(rows.begin(), rows.end(), stored.mutable_row(0));
   return stored;
 }
 
-bool has_exact_distances(const layout::Manifest& manifest, std::uint32_t rerank) {
+bool has_exact_distances(const layout::Manifest& manifest, const SearchIndex& index,
+                         std::uint32_t rerank) {
+  if (index.second() != nullptr) return index.second()->is_exact();
   const bool of_codes = manifest.is_slotted() && rerank == 0 &&
                         manifest.slotted().payload == layout::PayloadKind::code;
   return manifest.stored_type == manifest.source_type && !of_codes;

@@ -79,10 +79,11 @@ struct QueryCounts {
   std::uint64_t bridges = 0;
   /// Results whose attributes have to be read from a file: each is one more read, of its bytes.
   std::uint64_t attribute_reads = 0;
-  // These are counted for slotted pages only. Their reads are reads of pages, prefetched ones
-  // included.
-  std::uint64_t pool_misses = 0;   ///< records that were not in the pool when they were asked for
-  std::uint64_t rerank_reads = 0;  ///< those of `reads` that fetch vectors beside the pages
+  /// Those of `reads` that fetch vectors beside the pages, or rows of the second copy.
+  std::uint64_t rerank_reads = 0;
+  /// Records that were not in the pool when they were asked for. It is counted for slotted pages
+  /// only. Their reads are reads of pages, prefetched ones included.
+  std::uint64_t pool_misses = 0;
   // These are counted for cluster indexes only. Group, list and stray reads make up `reads`.
   std::uint64_t clusters = 0;            ///< probed
   std::uint64_t centroid_distances = 0;  ///< exact ones
@@ -130,7 +131,8 @@ class ResultAttributes {
 
 /// A SearchRequest is what a search is asked for.
 struct SearchRequest {
-  const std::byte* query = nullptr;  ///< dimension elements of the index's stored type
+  /// A vector in the form of the index's rows (search/index/row_form.h).
+  const std::byte* query = nullptr;
   SearchParameters parameters;
   Ticks deadline = 0;        ///< absolute
   bool partial = false;      ///< go on without records that no memory node can deliver
@@ -157,6 +159,12 @@ struct SearchRequest {
   /// SearchAnswer::attributes are asked for. It is for indexes that take conditions; others do not
   /// heed it.
   bool attributes = false;
+  // These are for indexes that have a second copy of their vectors; others do not heed them.
+  /// How many times k candidates are ranked again by the second copy: at least k of them, and at
+  /// most the list. 0: the whole list.
+  std::uint32_t refine = 0;
+  /// Results are the candidates themselves, k of them, with the distances that the index computes.
+  bool candidates = false;
   /// The rows to search, ascending, each below the count of rows (else: invalid_argument); null
   /// data: all rows. A set of none has data that is not null, and no results. The graph is not
   /// walked: these rows, except for those that are also in `out`, are read and compared with the
@@ -254,6 +262,17 @@ struct CoreStatistics {
   // was asked of the endpoint. 0 where reads go to the device unchanged.
   std::uint64_t device_reads = 0;
   std::uint64_t device_bytes = 0;
+
+  CoreStatistics& operator+=(const CoreStatistics& other) {
+    stalls += other.stalls;
+    late_completions += other.late_completions;
+    in_flight_reads += other.in_flight_reads;
+    live_searches += other.live_searches;
+    dram_bytes += other.dram_bytes;
+    device_reads += other.device_reads;
+    device_bytes += other.device_bytes;
+    return *this;
+  }
 };
 
 /// Runs searches on the thread that calls run(). The index must outlive it. make_core() makes it,

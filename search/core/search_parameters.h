@@ -65,6 +65,7 @@ struct SearchBounds {
   std::uint32_t list = kNone;
   std::uint32_t width = graph::kMaxWidth;
   std::uint32_t clusters = kNone;  ///< clusters to probe
+  bool refines = false;            ///< the index has a second copy of its vectors
 };
 
 /// A SearchFault is what is wrong with a search. Each interface has its own words and names for it.

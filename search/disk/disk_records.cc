@@ -70,6 +70,21 @@ std::shared_ptr<const DiskFile> open_disk_vectors(const layout::IndexDirectory& 
                      region_path(folder, directory, layout::kVectorsRegion));
 }
 
+std::shared_ptr<const DiskFile> open_disk_second(const layout::SecondCopyFile& second,
+                                                 const std::string& path) {
+  const fs::path own(second.path());
+  const bool elsewhere = !path.empty() && fs::is_directory(path);
+  auto file = std::make_shared<const DiskFile>(
+      (elsewhere ? fs::path(path) / own.filename() : own).string());
+  if (file->size() < second.geometry().file_bytes()) {
+    throw Error("'{}' has {} bytes, but the second copy has {}: copy '{}' there", file->path(),
+                file->size(), second.geometry().file_bytes(), own.string());
+  }
+  const HugeBuffer start = read_start(*file, layout::kSecondCopyBlock);
+  second.require_same(start.span(), file->path());
+  return file;
+}
+
 std::uint32_t disk_read_count(std::uint32_t longest_bytes) {
   return std::clamp(kStagingBytes / longest_bytes, kLeastReads, kMostReads);
 }

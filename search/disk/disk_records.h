@@ -7,6 +7,7 @@
 
 #include "disk/disk_file.h"
 #include "layout/index/index_directory.h"
+#include "layout/index/second_copy.h"
 #include "search/index/search_index.h"
 #include "transport/disk/disk_endpoint.h"
 #include "transport/endpoint.h"
@@ -27,6 +28,11 @@ std::shared_ptr<const disk::DiskFile> open_disk_records(const layout::IndexDirec
 /// the index's own directory.
 std::shared_ptr<const disk::DiskFile> open_disk_vectors(const layout::IndexDirectory& directory,
                                                         const std::string& path);
+
+/// Opens a second copy of vectors: when `path` is a directory, the file in it, else that of the
+/// index's own directory. Throws Error when it is another, or is not complete.
+std::shared_ptr<const disk::DiskFile> open_disk_second(const layout::SecondCopyFile& second,
+                                                       const std::string& path);
 
 struct DiskReads {
   std::uint32_t count = 0;  ///< reads at a time of one core

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "layout/graph/record_reader.h"
 #include "search/index/row_attributes.h"
+#include "search/index/second_copy.h"
 
 namespace farvec::search {
 namespace {
@@ -43,7 +44,8 @@ bool SearchIndex::must_find_rows() const {
 
 std::size_t SearchIndex::dram_bytes() const {
   const std::size_t own = std::visit([](const auto& index) { return index.dram_bytes(); }, index_);
-  return attributes_ == nullptr ? own : own + attributes_->dram_bytes();
+  const std::size_t of_second = second_ == nullptr ? 0 : second_->dram_bytes();
+  return own + of_second + (attributes_ == nullptr ? 0 : attributes_->dram_bytes());
 }
 
 std::size_t SearchIndex::row_bytes() const {

@@ -19,6 +19,7 @@
 namespace farvec::search {
 
 class RowAttributes;
+class SecondCopy;
 
 /// It is immutable after construction and shared by all cores.
 class SearchIndex {
@@ -74,6 +75,12 @@ class SearchIndex {
   /// Null: the rows have none.
   const std::shared_ptr<const RowAttributes>& attributes() const { return attributes_; }
 
+  /// Gives the index a second copy of its vectors: searches then have queries of its form, and rank
+  /// their candidates again. To be called before the first search, if at all.
+  void set_second(std::shared_ptr<const SecondCopy> second) { second_ = std::move(second); }
+  /// Null: it has none.
+  const SecondCopy* second() const { return second_.get(); }
+
   /// Returns the bytes of the records region, header included.
   std::uint64_t region_bytes() const {
     return std::visit([](const auto& index) { return index.region_bytes(); }, index_);
@@ -90,6 +97,7 @@ class SearchIndex {
 
  private:
   std::shared_ptr<const RowAttributes> attributes_;
+  std::shared_ptr<const SecondCopy> second_;
   std::variant<GraphIndex, ClusterIndex, slotted::SlottedIndex> index_;
 };
 

@@ -8,11 +8,13 @@
 #include <variant>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "graph/listed_graph.h"
 #include "layout/collection/index_attributes.h"
 #include "layout/collection/segment_attributes.h"
 #include "search/core/index_kinds.h"
 #include "search/index/row_attributes.h"
+#include "search/index/second_copy.h"
 
 namespace farvec::search {
 graph::Graph centroid_graph(const layout::Centroids& centroids) {
@@ -38,6 +40,14 @@ void load_attributes(const layout::IndexDirectory& directory, const layout::Load
   index.find_rows(directory.load_region(layout::kRecordsRegion, options).span());
 }
 
+void load_second_copy(const layout::IndexDirectory& directory, SearchIndex& index) {
+  const layout::Manifest& manifest = directory.manifest();
+  if (!manifest.second_copy) return;
+  auto file = std::make_shared<const layout::SecondCopyFile>(directory.path(), manifest);
+  index.set_second(std::make_shared<const SecondCopy>(std::move(file), manifest.stored_type,
+                                                      manifest.dimension));
+}
+
 }  // namespace
 
 SearchIndex load_search_index(const layout::IndexDirectory& directory,
@@ -48,12 +58,19 @@ SearchIndex load_search_index(const layout::IndexDirectory& directory,
       },
       directory.manifest().description);
   load_attributes(directory, options, index);
+  load_second_copy(directory, index);
   return index;
 }
 
 SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
                                const FetchOptions& options) {
   layout::require_memory_layout(manifest, endpoint.description());
+  if (manifest.second_copy) {
+    throw Error(
+        "{} serves an index of few bits without the second copy of its vectors, by which "
+        "searches rank their candidates again: search the index's folder",
+        endpoint.description());
+  }
   std::uint64_t bytes = 0;
   for (const layout::RegionEntry& region : manifest.regions) bytes += region.file_bytes();
   // The records, which stay where they are.

@@ -12,7 +12,8 @@
 namespace farvec::search {
 
 /// Reads codes and offsets, or centroids and the table of clusters, from an index directory,
-/// checking every checksum; and the attributes of its rows, where there are some. Throws Error.
+/// checking every checksum; the attributes of its rows, where there are some; and what its second
+/// copy is, where it has one. Throws Error.
 SearchIndex load_search_index(const layout::IndexDirectory& directory,
                               const layout::LoadOptions& options = {});
 

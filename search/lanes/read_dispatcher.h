@@ -17,10 +17,11 @@
 namespace farvec::search {
 
 struct DispatcherOptions {
-  std::uint32_t lanes = 1;        ///< fibers that read
-  std::size_t lane_bytes = 0;     ///< size of a lane's buffer
-  std::uint32_t max_reads = 0;    ///< most reads in a round; at most ReadDispatcher::kMostReads
-  std::uint32_t place_bytes = 0;  ///< size of the place of a read that is added without one
+  std::uint32_t lanes = 1;         ///< fibers that read
+  std::size_t lane_bytes = 0;      ///< size of a lane's buffer
+  std::uint32_t max_reads = 0;     ///< most reads in a round; at most ReadDispatcher::kMostReads
+  std::uint32_t place_bytes = 0;   ///< size of the place of a read that is added without one
+  transport::RegionId region = 0;  ///< the region that all reads are of
 };
 
 /// Dispatches one core's reads. Each fiber has a lane (read_lane.h explains lane, round and place).

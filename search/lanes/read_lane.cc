@@ -3,16 +3,9 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "layout/region/region_header.h"
 #include "search/lanes/read_dispatcher.h"
 
 namespace farvec::search {
-namespace {
-
-constexpr transport::RegionId kRecordsRegion = 0;
-
-}  // namespace
-
 ReadLane::ReadLane(ReadDispatcher& dispatcher, std::uint64_t token)
     : dispatcher_(dispatcher),
       group_(dispatcher.scheduler()),
@@ -30,7 +23,7 @@ void ReadLane::make_requests(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     transport::ReadRequest& request = requests_[i];
     request.token = token_ + i;
-    request.region = kRecordsRegion;
+    request.region = dispatcher_.options().region;
     if (place_bytes_ > 0) request.destination = buffer_.data() + i * place_bytes_;
   }
 }

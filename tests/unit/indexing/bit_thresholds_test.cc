@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "dataset/view_reader.h"
+#include "quantization/reduction.h"
 #include "tests/unit/message_of.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -126,7 +127,7 @@ TEST(ToBits, ABitIsSetAboveTheThreshold) {
       thresholds[d] = static_cast<float>(random.below(3));
     }
     std::vector<std::byte> bits(packed_bytes(ElementType::b1, dimension), std::byte{0xff});
-    to_bits(row, thresholds, bits.data());
+    quantization::to_bits(row, thresholds, bits.data());
     for (std::size_t d = 0; d < 8 * bits.size(); ++d) {
       const bool set = (std::to_integer<unsigned>(bits[d / 8]) >> (d % 8) & 1) != 0;
       EXPECT_EQ(set, d < dimension && row[d] > thresholds[d]);

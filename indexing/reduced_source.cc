@@ -1,0 +1,132 @@
+#include "indexing/reduced_source.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/status_error.h"
+#include "base/stored_form.h"
+#include "dataset/view_reader.h"
+#include "distance/distance.h"
+#include "layout/index/index_removal.h"
+
+namespace farvec::indexing {
+namespace {
+
+constexpr std::size_t kReduceRun = 1024;
+
+template <typename... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
+  throw StatusError(StatusCode::invalid_argument, text, std::forward<Args>(args)...);
+}
+
+/// Returns the metric by which the index compares its own vectors.
+Metric reduced_metric(const ReductionWish& wish, Metric metric) {
+  if (wish.type == ElementType::b1) return wish.bits_metric;
+  // Rounded unit vectors are not of length 1 any more.
+  return stores_unit_vectors(metric) ? Metric::l2 : metric;
+}
+
+dataset::VectorSet reduced_rows(const VectorView& rows, const layout::SecondCopyFacts& facts,
+                                ElementType type, unsigned threads) {
+  const quantization::Reduction reduction(facts, type, rows.dimension);
+  dataset::VectorSet reduced(rows.count, rows.dimension, type);
+  parallel_for(rows.count, kReduceRun, threads, [&](std::size_t begin, std::size_t end, unsigned) {
+    for (std::size_t i = begin; i < end; ++i) reduction.reduce(rows.row(i), reduced.mutable_row(i));
+  });
+  return reduced;
+}
+
+dataset::VectorSet halves_of(const VectorView& rows, unsigned threads) {
+  dataset::VectorSet halves(rows.count, rows.dimension, ElementType::f16);
+  parallel_for(rows.count, kReduceRun, threads, [&](std::size_t begin, std::size_t end, unsigned) {
+    for (std::size_t i = begin; i < end; ++i) {
+      distance::narrow(reinterpret_cast<const float*>(rows.row(i)), ElementType::f16,
+                       rows.dimension, halves.mutable_row(i));
+    }
+  });
+  require_comparable(halves.view(), threads);
+  return halves;
+}
+
+layout::SecondCopyFacts facts_of(const Source& original, const VectorView& second,
+                                 const ReductionWish& wish, unsigned threads) {
+  layout::SecondCopyFacts facts{.metric = original.manifest.metric,
+                                .source_type = original.manifest.source_type,
+                                .type = second.type,
+                                .parameters = {}};
+  if (wish.type == ElementType::b1) {
+    facts.reduction = layout::ReductionKind::bits;
+    dataset::ViewReader rows(second, "the data");
+    facts.parameters = bit_thresholds(rows, wish.rule);
+  } else {
+    facts.reduction = layout::ReductionKind::rounded;
+    facts.parameters = {quantization::rounding_factor(second, wish.type, threads)};
+  }
+  return facts;
+}
+
+layout::Manifest reduced_manifest(layout::Manifest manifest, const ReductionWish& wish) {
+  manifest.metric = reduced_metric(wish, manifest.metric);
+  manifest.source_type = manifest.stored_type = wish.type;
+  manifest.second_copy = true;
+  return manifest;
+}
+
+/// Makes the halves, where the second copy is to have them, and returns its rows.
+VectorView second_rows(const VectorView& stored, const ReductionWish& wish,
+                       std::optional<dataset::VectorSet>& halved, unsigned threads) {
+  if (wish.second.value_or(stored.type) == stored.type) return stored;
+  halved.emplace(halves_of(stored, threads));
+  return halved->view();
+}
+
+}  // namespace
+
+void check_reduction(const ReductionWish& wish, Metric metric, ElementType source_type) {
+  if (source_type == ElementType::b1) refuse("vectors of bits (b1) have nothing to be left out");
+  if (!compares_bits(wish.bits_metric)) {
+    refuse("{} does not compare bits: use hamming or jaccard", to_string(wish.bits_metric));
+  }
+  const ElementType stored = stored_type(metric, source_type);
+  if (wish.type != ElementType::b1 && element_bytes(wish.type) >= element_bytes(stored)) {
+    refuse("an index of {} has no fewer bits than its data, which is stored as {}: leave it out",
+           to_string(wish.type), to_string(stored));
+  }
+  const bool halved = stored == ElementType::f32 && wish.second == ElementType::f16;
+  if (wish.second && *wish.second != stored && !halved) {
+    refuse("a second copy of {} cannot be made of vectors that are stored as {}: use {}{}",
+           to_string(*wish.second), to_string(stored), to_string(stored),
+           stored == ElementType::f32 ? " or f16" : "");
+  }
+  if (wish.second && *wish.second == wish.type) {
+    refuse("a second copy of {} has no more bits than the index", to_string(wish.type));
+  }
+}
+
+ReducedSource::ReducedSource(const Source& original, const ReductionWish& wish, unsigned threads)
+    : manifest_((check_reduction(wish, original.manifest.metric, original.manifest.source_type),
+                 reduced_manifest(original.manifest, wish))),
+      second_(second_rows(original.rows, wish, halved_, threads)),
+      rows_(0, original.rows.dimension, wish.type) {
+  facts_ = facts_of(original, second_, wish, threads);
+  rows_ = reduced_rows(second_, facts_, wish.type, threads);
+}
+
+void ReducedSource::write_second(const std::filesystem::path& folder,
+                                 const layout::Manifest& manifest,
+                                 const layout::WriteOptions& options) const {
+  Progress progress("second copy", second_.count * second_.row_bytes(), options.quiet,
+                    options.interrupted);
+  try {
+    layout::write_second_copy(folder, manifest, facts_, second_,
+                              [&](std::uint64_t bytes) { progress.advance(bytes); });
+  } catch (...) {
+    layout::remove_index_with_warning(folder);  // it is of no use without its second copy
+    throw;
+  }
+}
+
+}  // namespace farvec::indexing

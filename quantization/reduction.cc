@@ -1,0 +1,97 @@
+#include "quantization/reduction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "distance/distance.h"
+
+namespace farvec::quantization {
+namespace {
+
+constexpr std::size_t kRangeRun = 4096;
+/// Elements are reduced in pieces of this many, so that little stack is needed: whole bytes of
+/// bits.
+constexpr std::uint32_t kPiece = 256;
+
+struct Range {
+  float least = std::numeric_limits<float>::infinity();
+  float most = -std::numeric_limits<float>::infinity();
+};
+
+Range range_of(const VectorView& rows, unsigned threads) {
+  std::vector<Range> ranges(resolve_threads(threads));
+  parallel_for(rows.count, kRangeRun, resolve_threads(threads),
+               [&](std::size_t begin, std::size_t end, unsigned worker) {
+                 std::vector<float> row(rows.dimension);
+                 for (std::size_t i = begin; i < end; ++i) {
+                   distance::widen(rows.row(i), rows.type, rows.dimension, row.data());
+                   const auto [least, most] = std::ranges::minmax(row);
+                   ranges[worker].least = std::min(ranges[worker].least, least);
+                   ranges[worker].most = std::max(ranges[worker].most, most);
+                 }
+               });
+  Range all;
+  for (const Range& range : ranges) {
+    all.least = std::min(all.least, range.least);
+    all.most = std::max(all.most, range.most);
+  }
+  return all;
+}
+
+}  // namespace
+
+void to_bits(std::span<const float> row, std::span<const float> thresholds, std::byte* out) {
+  FARVEC_CHECK(row.size() == thresholds.size());
+  for (std::size_t first = 0; first < row.size(); first += 8) {
+    const std::size_t end = std::min(first + 8, row.size());
+    unsigned byte = 0;
+    for (std::size_t d = first; d < end; ++d) {
+      byte |= unsigned{row[d] > thresholds[d]} << (d - first);
+    }
+    out[first / 8] = static_cast<std::byte>(byte);
+  }
+}
+
+float rounding_factor(const VectorView& rows, ElementType type, unsigned threads) {
+  if (type == ElementType::f16) return 1;
+  const Range range = range_of(rows, threads);
+  const bool is_signed = type == ElementType::i8;
+  if (!is_signed && range.least < 0) {
+    throw Error("elements as low as {} do not fit u8: use i8, f16 or b1", range.least);
+  }
+  const float largest = std::max(std::abs(range.least), std::abs(range.most));
+  if (!(largest > 0)) throw Error("all elements are 0, which no rounding can tell apart");
+  return (is_signed ? 127.0f : 255.0f) / largest;
+}
+
+Reduction::Reduction(const layout::SecondCopyFacts& facts, ElementType to, std::uint32_t dimension)
+    : from_(facts.type),
+      to_(to),
+      dimension_(dimension),
+      kind_(facts.reduction),
+      parameters_(facts.parameters) {
+  FARVEC_CHECK((kind_ == layout::ReductionKind::bits) == (to == ElementType::b1));
+  FARVEC_CHECK(parameters_.size() == layout::reduction_parameters(kind_, dimension));
+}
+
+void Reduction::reduce(const std::byte* row, std::byte* out) const {
+  float values[kPiece];
+  for (std::uint32_t first = 0; first < dimension_; first += kPiece) {
+    const std::uint32_t count = std::min(kPiece, dimension_ - first);
+    distance::widen(row + packed_bytes(from_, first), from_, count, values);
+    std::byte* const piece = out + packed_bytes(to_, first);
+    if (kind_ == layout::ReductionKind::bits) {
+      to_bits({values, count}, {parameters_.data() + first, count}, piece);
+      continue;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) values[i] *= parameters_.front();
+    distance::narrow(values, to_, count, piece);
+  }
+}
+
+}  // namespace farvec::quantization

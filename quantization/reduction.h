@@ -1,0 +1,42 @@
+// A Reduction makes vectors of fewer bits of the vectors of a data set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "layout/index/second_copy.h"
+
+namespace farvec::quantization {
+
+/// Packs a row into bits: element i becomes 1 where it is above threshold i. `out` has a byte for
+/// each eight elements, and the bits after the last are 0.
+void to_bits(std::span<const float> row, std::span<const float> thresholds, std::byte* out);
+
+/// Returns the factor by which elements are multiplied before they are rounded to `type`: 1 for
+/// f16, and for u8 and i8 what makes the largest element of all rows the largest that the type has.
+/// Throws Error for u8 where elements are negative, and where all are 0.
+float rounding_factor(const VectorView& rows, ElementType type, unsigned threads);
+
+/// Thread-safe: its method is const and keeps its state on the stack.
+class Reduction {
+ public:
+  /// Reduces vectors of facts.type and `dimension` elements to type `to`.
+  Reduction(const layout::SecondCopyFacts& facts, ElementType to, std::uint32_t dimension);
+
+  ElementType type() const { return to_; }
+  std::size_t bytes() const { return packed_bytes(to_, dimension_); }
+  /// Writes the reduced form of one row of facts.type, bytes() long. Neither needs alignment.
+  void reduce(const std::byte* row, std::byte* out) const;
+
+ private:
+  ElementType from_;
+  ElementType to_;
+  std::uint32_t dimension_;
+  layout::ReductionKind kind_;
+  std::vector<float> parameters_;
+};
+
+}  // namespace farvec::quantization

@@ -1,0 +1,78 @@
+"""Indexes with fewer bits than their data: searches rank candidates again by a second copy."""
+import numpy as np
+import pytest
+
+import farvec
+
+ROWS, DIMENSION, K = 400, 21, 5
+
+
+@pytest.fixture(name="rows")
+def random_rows():
+    return np.random.default_rng(1).standard_normal((ROWS, DIMENSION)).astype(np.float32)
+
+
+@pytest.fixture(name="queries")
+def random_queries():
+    return np.random.default_rng(2).standard_normal((7, DIMENSION)).astype(np.float32)
+
+
+def nearest(rows, queries):
+    distances = np.square(queries[:, None] - rows[None]).sum(axis=2)
+    return np.argsort(distances, axis=1, kind="stable")[:, :K]
+
+
+@pytest.mark.parametrize("options", [
+    {"store": "b1"}, {"store": "b1", "by": "median", "bits_metric": "jaccard"},
+    {"store": "i8"}, {"store": "f16"}])
+def test_results_are_those_of_the_whole_vectors(tmp_path, rows, queries, options):
+    farvec.build_graph(rows, tmp_path / "index", progress=False, **options)
+    for tier in {}, {"tier": "ssd"}, {"second_tier": "ssd"}, {"tier": "emulated:rdma"}:
+        with farvec.open(tmp_path / "index", **tier) as index:
+            found = index.search(queries, K, list=ROWS)
+            np.testing.assert_array_equal(found.ids, nearest(rows, queries))
+            assert found.counts.rerank_reads == len(queries) * ROWS
+            assert index.describe()["metric"] == "l2"
+            assert index.describe()["type"] == "f32"
+
+
+def test_pages_and_their_second_copy(tmp_path, rows, queries):
+    farvec.build_slotted(rows, tmp_path / "index", store="b1", progress=False)
+    with farvec.open(tmp_path / "index", tier="ssd") as index:
+        np.testing.assert_array_equal(index.search(queries, K, list=ROWS).ids, nearest(rows, queries))
+
+
+def test_clusters_and_their_second_copy(tmp_path, rows, queries):
+    farvec.build_clusters(rows, tmp_path / "index", clusters=10, store="b1", progress=False)
+    with farvec.open(tmp_path / "index") as index:
+        found = index.search(queries, K, probe=10, list=ROWS)
+        np.testing.assert_array_equal(found.ids, nearest(rows, queries))
+
+
+def test_refine_says_how_many_are_ranked_again(tmp_path, rows, queries):
+    farvec.build_graph(rows, tmp_path / "index", store="b1", progress=False)
+    with farvec.open(tmp_path / "index") as index:
+        assert index.search(queries, K, list=100, refine=3).counts.rerank_reads == len(queries) * 3 * K
+        assert index.search(queries, K, list=100, candidates=True).counts.rerank_reads == 0
+        bits = index.search(queries, K, list=ROWS, candidates=True)
+        differ = ((rows > 0)[bits.ids] != (queries > 0)[:, None]).sum(axis=2)
+        np.testing.assert_array_equal(bits.distances, differ)
+        for wrong in {"refine": 0}, {"list": 10, "refine": 3}, {"refine": 2, "candidates": True}:
+            with pytest.raises(farvec.InvalidArgument, match="refine|candidates"):
+                index.search(queries, K, **wrong)
+    farvec.build_graph(rows, tmp_path / "plain", progress=False)
+    with farvec.open(tmp_path / "plain") as index:
+        with pytest.raises(farvec.InvalidArgument, match="no second copy"):
+            index.search(queries, K, refine=2)
+
+
+def test_what_means_nothing_is_refused(tmp_path, rows):
+    for wrong, word in [({"store": "f64"}, "store"), ({"store": "b1", "by": "mode"}, "by"),
+                        ({"store": "b1", "bits_metric": "l2"}, "hamming or jaccard"),
+                        ({"second_copy": "f16"}, "second_copy"), ({"store": "u8"}, "u8"),
+                        ({"store": "b1", "second_copy": "u8"}, "second copy"),
+                        ({"store": "b1", "sample_queries": rows}, "sample_queries"),
+                        ({"store": "b1", "layout": "inline"}, "inline")]:
+        with pytest.raises(farvec.Error, match=word):
+            farvec.build_graph(rows, tmp_path / "index", progress=False, **wrong)
+        assert not (tmp_path / "index").exists()

@@ -1,0 +1,105 @@
+#include "quantization/reduction.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "distance/distance.h"
+#include "distance/half.h"
+#include "distance/reference.h"
+
+namespace farvec::quantization {
+namespace {
+
+using layout::ReductionKind;
+using layout::SecondCopyFacts;
+
+std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(random.normal());
+  return values;
+}
+
+std::vector<std::byte> row_of(const std::vector<float>& values, ElementType type) {
+  std::vector<std::byte> row(packed_bytes(type, values.size()));
+  distance::narrow(values.data(), type, static_cast<std::uint32_t>(values.size()), row.data());
+  return row;
+}
+
+SecondCopyFacts facts_of(ElementType from, ReductionKind kind, std::vector<float> parameters) {
+  return {.metric = Metric::l2,
+          .source_type = from,
+          .type = from,
+          .reduction = kind,
+          .parameters = std::move(parameters)};
+}
+
+TEST(Reduction, ABitIsSetWhereTheElementIsAboveItsThreshold) {
+  for (const std::uint32_t dimension : {1u, 7u, 8u, 9u, 255u, 256u, 257u, 600u}) {
+    for (const ElementType from : {ElementType::f32, ElementType::f16, ElementType::i8}) {
+      std::vector<float> values = normal_values(dimension, dimension);
+      std::vector<float> thresholds = normal_values(dimension, 2 * dimension + 1);
+      if (from == ElementType::i8) {
+        for (float& value : values) value = std::round(40 * value);
+        for (float& value : thresholds) value = std::round(40 * value);
+      }
+      thresholds.front() = values.front();  // equal is not above
+      const std::vector<std::byte> row = row_of(values, from);
+      if (from == ElementType::f16) {
+        thresholds.front() = static_cast<float>(distance::reference::element(row.data(), from, 0));
+      }
+      const Reduction reduction(facts_of(from, ReductionKind::bits, thresholds), ElementType::b1,
+                                dimension);
+      std::vector<std::byte> out(reduction.bytes() + 1, std::byte{0xff});
+      reduction.reduce(row.data(), out.data());
+      for (std::uint32_t i = 0; i < dimension; ++i) {
+        const double value = distance::reference::element(row.data(), from, i);
+        EXPECT_EQ(distance::reference::element(out.data(), ElementType::b1, i),
+                  value > static_cast<double>(thresholds[i]) ? 1 : 0)
+            << "element " << i << " of " << dimension;
+      }
+      for (std::uint32_t i = dimension; i < 8 * reduction.bytes(); ++i) {
+        EXPECT_EQ(distance::reference::element(out.data(), ElementType::b1, i), 0) << i;
+      }
+      EXPECT_EQ(out.back(), std::byte{0xff});
+    }
+  }
+}
+
+TEST(Reduction, RoundsElementsTimesItsFactor) {
+  constexpr std::uint32_t kDimension = 301;
+  const std::vector<float> values = normal_values(kDimension, 3);
+  const VectorView rows = packed_view(values.data(), 1, kDimension, ElementType::f32);
+  const float factor = rounding_factor(rows, ElementType::i8, 2);
+  const auto largest = std::ranges::max(values, {}, [](float value) { return std::abs(value); });
+  EXPECT_FLOAT_EQ(std::abs(largest) * factor, 127);
+  const Reduction reduction(facts_of(ElementType::f32, ReductionKind::rounded, {factor}),
+                            ElementType::i8, kDimension);
+  std::vector<std::byte> out(reduction.bytes());
+  reduction.reduce(reinterpret_cast<const std::byte*>(values.data()), out.data());
+  for (std::uint32_t i = 0; i < kDimension; ++i) {
+    EXPECT_EQ(distance::reference::element(out.data(), ElementType::i8, i),
+              std::nearbyint(values[i] * factor));
+  }
+}
+
+TEST(Reduction, TheFactorFitsAllRows) {
+  std::vector<float> values = normal_values(6000, 4);
+  for (float& value : values) value = std::abs(value);
+  values[5555] = 51;
+  const VectorView rows = packed_view(values.data(), 2000, 3, ElementType::f32);
+  EXPECT_FLOAT_EQ(rounding_factor(rows, ElementType::u8, 3), 5);
+  EXPECT_EQ(rounding_factor(rows, ElementType::f16, 3), 1);
+  values[17] = -0.5f;
+  EXPECT_THROW((void)rounding_factor(rows, ElementType::u8, 3), Error);
+  std::ranges::fill(values, 0.0f);
+  EXPECT_THROW((void)rounding_factor(rows, ElementType::i8, 3), Error);
+}
+
+}  // namespace
+}  // namespace farvec::quantization

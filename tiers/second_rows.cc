@@ -1,0 +1,102 @@
+#include "tiers/second_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "device/numa_memory.h"
+#include "search/refine/refined_part.h"
+
+namespace farvec::tiers {
+namespace {
+
+/// Adds the second copy to the parts of other cores.
+class RefinedCores final : public CoreSet {
+ public:
+  RefinedCores(std::unique_ptr<const CoreSet> inner, const search::SearchIndex& index,
+               const Tier& tier, const search::RefineOptions& options)
+      : inner_(std::move(inner)), index_(index), tier_(tier), options_(options) {}
+
+  std::uint32_t slots() const override { return inner_->slots(); }
+  search::CoreFibers fibers() const override { return inner_->fibers(); }
+  std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const override {
+    return search::make_refined_part(inner_->make_part(scheduler), index_, tier_.make_endpoint(),
+                                     options_, scheduler);
+  }
+
+ private:
+  const std::unique_ptr<const CoreSet> inner_;
+  const search::SearchIndex& index_;
+  const Tier& tier_;
+  const search::RefineOptions options_;
+};
+
+TierContext of_second(const search::SearchIndex& index, SecondMemory& memory,
+                      const TierContext& context) {
+  TierContext second = context;
+  second.memory = &memory;
+  second.index = nullptr;
+  second.second = index.second();
+  return second;
+}
+
+}  // namespace
+
+HugeBuffer SecondMemory::load() const {
+  HugeBuffer buffer(second_.geometry().file_bytes());
+  second_.file().load(buffer.span(), threads_);
+  return buffer;
+}
+
+RegionSetPointer SecondMemory::dram() {
+  if (dram_ == nullptr) dram_ = region_set(load());
+  return dram_;
+}
+
+RegionSetPointer SecondMemory::shared() {
+  if (shared_ == nullptr) {
+    shared_ = make_shared_memory(
+        second_.geometry().file_bytes(),
+        [this](std::span<std::byte> memory) { second_.file().load(memory, threads_); });
+  }
+  return shared_;
+}
+
+RegionSetPointer SecondMemory::on_node(std::uint32_t node) {
+  HugeBuffer memory = device::numa_buffer(node, second_.geometry().file_bytes());
+  second_.file().load(memory.span(), threads_);
+  return region_set(std::move(memory));
+}
+
+RegionSetPointer SecondMemory::map(const std::string& path) const {
+  auto mapped = region_set(transport::MappedRegion::map_file(path, transport::Access::read_only,
+                                                             second_.geometry().file_bytes()));
+  second_.file().require_same(mapped->front().bytes(), path);
+  return mapped;
+}
+
+RegionSetPointer SecondMemory::map_stored(const std::string& path) const {
+  throw Error(
+      "{} does not hold the second copy '{}': name the tier from which it is read "
+      "(--second-tier ssd)",
+      path, second_.file().path());
+}
+
+SecondRows::SecondRows(const TierSpec& spec, const search::SearchIndex& index,
+                       const TierContext& context)
+    : index_(index),
+      memory_(*index.second(),
+              context.memory == nullptr ? 0 : context.memory->load_options().threads),
+      in_own_memory_(spec.traits().own_memory && context.nodes == nullptr),
+      tier_(spec.open(of_second(index, memory_, context))) {}
+
+std::unique_ptr<const CoreSet> SecondRows::refined(std::unique_ptr<const CoreSet> inner,
+                                                   const search::SearchShape& shape) const {
+  tier_->load();  // here, not in the threads of the cores
+  return std::make_unique<const RefinedCores>(
+      std::move(inner), index_, *tier_,
+      search::RefineOptions{.candidates = std::max(shape.list, shape.k),
+                            .checked = in_own_memory_});
+}
+
+}  // namespace farvec::tiers

@@ -1,0 +1,55 @@
+// SecondRows are the second copy of an index's vectors on the tier from which searches read it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "search/core/search_shape.h"
+#include "search/index/second_copy.h"
+#include "tiers/record_memory.h"
+#include "tiers/tier.h"
+
+namespace farvec::tiers {
+
+/// SecondMemory has the file of a second copy in each kind of memory.
+class SecondMemory final : public RecordMemory {
+ public:
+  /// The copy must outlive it.
+  explicit SecondMemory(const search::SecondCopy& second, unsigned threads)
+      : second_(second), threads_(threads) {}
+
+  RegionSetPointer dram() override;
+  RegionSetPointer shared() override;
+  RegionSetPointer on_node(std::uint32_t node) override;
+  /// `path` is a copy of the file.
+  RegionSetPointer map(const std::string& path) const override;
+  /// Throws Error: devices hold no second copies.
+  RegionSetPointer map_stored(const std::string& path) const override;
+
+ private:
+  HugeBuffer load() const;
+
+  const search::SecondCopy& second_;
+  const unsigned threads_;
+  RegionSetPointer dram_;
+  RegionSetPointer shared_;
+};
+
+class SecondRows {
+ public:
+  /// The index has a second copy, and must outlive it. Throws Error where the tier cannot bring it.
+  SecondRows(const TierSpec& spec, const search::SearchIndex& index, const TierContext& context);
+
+  /// Makes cores that rank again what others find. Both must outlive them.
+  std::unique_ptr<const CoreSet> refined(std::unique_ptr<const CoreSet> inner,
+                                         const search::SearchShape& shape) const;
+  const Tier& tier() const { return *tier_; }
+
+ private:
+  const search::SearchIndex& index_;
+  SecondMemory memory_;
+  const bool in_own_memory_;  ///< every row is checked as it is loaded
+  const std::unique_ptr<const Tier> tier_;
+};
+
+}  // namespace farvec::tiers
