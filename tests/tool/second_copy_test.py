@@ -124,7 +124,7 @@ class SecondCopyTest(DaemonTest):
         self.assertEqual(recall[1], 1)
         self.assertLess(recall[2], 1)
         self.assertEqual(recall[3], 1)
-        self.must_refuse(farvec(*search, "--refine", 101), "refine", "1 to 100")
+        self.must_refuse(farvec(*search, "--refine", 101), "--refine", "101 times 5", "500")
         self.must_refuse(farvec(*search, "--refine", 2, "--candidates"), "refine", "candidates")
 
 

@@ -18,14 +18,20 @@ constexpr RequestLimits kDoor{.max_k = 40,
                               .default_probe = 6,
                               .max_width = 8};
 
-/// One query of one u8 to 35 vectors.
-Admission at_the_door(std::uint32_t clusters, const std::function<void(v1::SearchRequest&)>& ask) {
+/// 35 vectors of one u8.
+ServedIndex of_bytes(std::uint32_t clusters) {
   ServedIndex index;
   index.source_type = index.stored_type = ElementType::u8;
   index.dimension = 1;
   index.count = 35;
   if (clusters > 0) index.kind = layout::IndexKind::cluster;
   index.clusters = clusters;
+  return index;
+}
+
+/// One query to the index.
+Admission at_the_door(const ServedIndex& index,
+                      const std::function<void(v1::SearchRequest&)>& ask) {
   v1::SearchRequest request;
   request.set_type(v1::ELEMENT_TYPE_U8);
   request.set_dimension(1);
@@ -33,6 +39,10 @@ Admission at_the_door(std::uint32_t clusters, const std::function<void(v1::Searc
   request.add_queries("x");
   ask(request);
   return check_request(request, index, kDoor);
+}
+
+Admission at_the_door(std::uint32_t clusters, const std::function<void(v1::SearchRequest&)>& ask) {
+  return at_the_door(of_bytes(clusters), ask);
 }
 
 TEST(Admission, OfAGraphNamesTheField) {
@@ -63,6 +73,36 @@ TEST(Admission, OfClustersNamesTheField) {
   EXPECT_EQ(wrong([](auto& r) { r.set_prune_ratio(0.5f); }),
             "prune_ratio: 0.5 came, 1 or more is allowed");
   EXPECT_EQ(wrong([](auto& r) { r.set_list(0); }), "") << "clusters have no list";
+}
+
+TEST(Admission, OfASecondCopyNamesTheField) {
+  const auto wrong = [](bool refines, std::uint32_t clusters, const auto& ask) {
+    ServedIndex index = of_bytes(clusters);
+    index.refines = refines;
+    return at_the_door(index, ask).wrong;
+  };
+  const auto refine = [](std::uint32_t times) {
+    return [times](auto& r) { r.set_refine(times); };  // k is 5 and the list 10
+  };
+  EXPECT_EQ(wrong(false, 0, refine(1)),
+            "refine: the index has no second copy of its vectors: leave it out");
+  EXPECT_EQ(wrong(false, 0, [](auto& r) { r.set_candidates(true); }),
+            "candidates: the index has no second copy of its vectors: leave it out");
+  EXPECT_EQ(wrong(true, 0, refine(2)), "");
+  EXPECT_EQ(wrong(true, 0, refine(3)), "refine: 3 came, 1 to 2 is allowed");
+  EXPECT_EQ(wrong(true, 9, refine(2)), "");
+  EXPECT_EQ(wrong(true, 9, refine(1'000'000)), "refine: 1000000 came, 1 to 2 is allowed");
+  EXPECT_EQ(wrong(true, 0,
+                  [](auto& r) {
+                    r.set_refine(1);
+                    r.set_candidates(true);
+                  }),
+            "refine: candidates are not ranked again: leave one of both out");
+  ServedIndex index = of_bytes(0);
+  index.refines = true;
+  const BatchShape shape = at_the_door(index, refine(2)).shape;
+  EXPECT_EQ(shape.refine, 2u);
+  EXPECT_FALSE(shape.candidates);
 }
 
 TEST(Admission, FillsInWhatARequestDoesNotSay) {
