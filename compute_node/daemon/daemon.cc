@@ -10,13 +10,13 @@
 #include "compute_node/collection/collection_service.h"
 #include "compute_node/daemon/metrics.h"
 #include "compute_node/daemon/regrouper.h"
+#include "compute_node/service/admission.h"
 #include "compute_node/service/query_service.h"
 #include "rpc/server.h"
 
 namespace farvec::compute_node {
 namespace {
 
-constexpr int kMaxRequestBytes = 64 << 20;
 constexpr std::chrono::milliseconds kLook{10};
 constexpr std::chrono::milliseconds kShutdownGrace{1'000};
 
@@ -83,7 +83,7 @@ rpc::ServerOptions server_options(const DaemonOptions& options,
   std::erase(services, nullptr);
   made.services = std::move(services);
   made.configure = [](grpc::ServerBuilder& builder) {
-    builder.SetMaxReceiveMessageSize(kMaxRequestBytes);
+    builder.SetMaxReceiveMessageSize(static_cast<int>(kMostRequestBytes));
   };
   return made;
 }

@@ -201,6 +201,13 @@ std::string check_query(const v1::SearchRequest& request, int i, const ServedInd
 
 }  // namespace
 
+std::uint32_t most_queries(const RequestLimits& limits, std::size_t query_bytes) {
+  constexpr std::size_t kOthers = std::size_t{1} << 20;  // a filter, and names of fields
+  constexpr std::size_t kPrefix = 8;                     // what a query comes with
+  const std::size_t most = (kMostRequestBytes - kOthers) / (query_bytes + kPrefix);
+  return static_cast<std::uint32_t>(std::min<std::size_t>(limits.max_queries, most));
+}
+
 WorkUnits exact_work(const ServedIndex& index) {
   // More rows than a u32 counts weigh no more.
   constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max();

@@ -24,6 +24,13 @@ struct RequestLimits {
   std::uint32_t max_width = graph::kMaxWidth;
 };
 
+/// The most bytes of a request; gRPC refuses larger ones.
+inline constexpr std::size_t kMostRequestBytes = std::size_t{64} << 20;
+
+/// Says how many queries of `query_bytes` bytes one request may have: limits.max_queries, or as
+/// many as kMostRequestBytes holds with what else is in a request.
+std::uint32_t most_queries(const RequestLimits& limits, std::size_t query_bytes);
+
 /// An Admission is the result of checking a request.
 struct Admission {
   std::string wrong;  ///< says the field, what came and what is allowed; empty: nothing is wrong

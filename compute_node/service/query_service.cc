@@ -296,6 +296,8 @@ void QueryService::describe_index(const ServedIndex& index, v1::DescribeResponse
   response.set_stored_type(to_proto(index.stored_type));
   response.set_metric(to_proto(index.metric));
   response.set_dimension(index.dimension);
+  response.set_max_queries_per_call(
+      most_queries(options_.limits, packed_bytes(index.source_type, index.dimension)));
   response.set_count(index.count);
   response.set_degree(index.degree);
   response.set_clusters(index.clusters);

@@ -154,7 +154,7 @@ def test_what_cannot_be_built_is_said(tmp_path, arguments, word):
 @pytest.mark.parametrize("data, word", [
     (np.zeros((0, 8), np.float32), "no rows"), (np.zeros((4, 0), np.float32), "elements"),
     (np.full((4, 8), np.nan, np.float32), "row 0"), (np.zeros((4, 8), int), "float32"),
-    (np.zeros((2, 4, 8), np.float32), "dimensions"), (np.zeros((4, 5000), np.float32), "4096"),
+    (np.zeros((2, 4, 8), np.float32), "dimensions"), (np.zeros((4, 20000), np.float32), "16384"),
     ("/there/is/no/such.fbin", "such.fbin"), ("/etc/hostname", "hostname"),
 ])
 def test_data_that_is_none(tmp_path, data, word):

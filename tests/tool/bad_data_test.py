@@ -33,8 +33,8 @@ class BadData(ToolTest):
         self.must_refuse_build(path, str(path), "dimension 0")
 
     def test_dimension_too_large(self):
-        path = write_vectors(self.folder / "a", self.rows(3, 5000))
-        self.must_refuse_build(path, str(path), "5000", "4096")
+        path = write_vectors(self.folder / "a", self.rows(3, 20000))
+        self.must_refuse_build(path, str(path), "20000", "16384")
 
     def test_largest_dimension_is_taken(self):
         self.must_pass(self.build(write_vectors(self.folder / "a", self.rows(20, 4096))))

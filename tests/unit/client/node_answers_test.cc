@@ -45,7 +45,7 @@ TEST(NodeAnswers, ADescriptionThatCannotBeIsNamed) {
       {"metric 0", [](auto& node) { node.set_metric(v1::METRIC_UNSPECIFIED); }},
       {"metric 4", [](auto& node) { node.set_metric(static_cast<v1::Metric>(4)); }},
       {"dimension 0", [](auto& node) { node.set_dimension(0); }},
-      {"dimension 4097", [](auto& node) { node.set_dimension(4097); }},
+      {"dimension 16385", [](auto& node) { node.set_dimension(16385); }},
       {"layout ''", [](auto& node) { node.set_layout(""); }},
       {"layout 'nonsense'", [](auto& node) { node.set_layout("nonsense"); }},
       {"count 0", [](auto& node) { node.set_count(0); }},

@@ -208,8 +208,9 @@ TEST(RabitqBuild, RefusesWhatItCannotDo) {
   const VectorView data = view_of(rows, 8);
   EXPECT_THROW(Rabitq::train({nullptr, 0, 8, ElementType::f32, 32}, Metric::l2, 2, 1, 1), Error);
   EXPECT_THROW(Rabitq::train(data, Metric::l2, 9, 1, 1), Error);
-  EXPECT_THROW(Rabitq::train({data.data, 1, 5000, ElementType::f32, 0}, Metric::l2, 2, 1, 1),
-               Error);
+  EXPECT_THROW(
+      Rabitq::train({data.data, 1, kMaxDimension + 1, ElementType::f32, 0}, Metric::l2, 2, 1, 1),
+      Error);
   RabitqParameters parameters = Rabitq::train(data, Metric::l2, 2, 1, 1);
   const Rabitq rabitq(parameters);
   std::vector<std::byte> records(10 * rabitq.record_bytes());

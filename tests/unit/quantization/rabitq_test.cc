@@ -45,6 +45,19 @@ TEST_P(RabitqStatistics, UnbiasedAndWithinTheBoundOnClusteredRows) {
   }
 }
 
+TEST_P(RabitqStatistics, UnbiasedAndWithinTheBoundInManyDimensions) {
+  Experiment experiment;
+  experiment.rows = sample_rows(30, kMaxDimension, 1);
+  experiment.queries = sample_rows(12, kMaxDimension, 2);
+  experiment.dimension = kMaxDimension;
+  experiment.metric = GetParam();
+  if (GetParam() == Metric::cosine) {
+    normalize_rows(experiment.rows, kMaxDimension);
+    normalize_rows(experiment.queries, kMaxDimension);
+  }
+  check_promises(experiment, 4);
+}
+
 /// The first `count` rows of an .fbin file.
 std::vector<float> first_rows(const std::filesystem::path& path, std::size_t count) {
   std::ifstream file(path, std::ios::binary);

@@ -15,7 +15,7 @@ namespace {
 std::vector<std::uint32_t> rotated_dimensions() {
   std::vector<std::uint32_t> result;
   for (std::uint32_t d = 1; d <= 130; ++d) result.push_back(d);
-  for (const std::uint32_t d : {255u, 784u, 4095u, 4096u}) result.push_back(d);
+  for (const std::uint32_t d : {255u, 784u, 4095u, 4096u, 7168u, 16384u}) result.push_back(d);
   return result;
 }
 

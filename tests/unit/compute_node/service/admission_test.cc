@@ -123,5 +123,16 @@ TEST(Admission, FillsInWhatARequestDoesNotSay) {
   EXPECT_EQ(clusters.work, work_of(4)) << "there are no more";
 }
 
+TEST(Admission, OneRequestHoldsAsManyQueriesAsItsBytesAllow) {
+  RequestLimits limits;
+  limits.max_queries = 1024;
+  EXPECT_EQ(most_queries(limits, 512), 1024u);
+  EXPECT_EQ(most_queries(limits, 4 * 4096), 1024u);
+  const std::uint32_t most = most_queries(limits, kMaxVectorBytes);
+  EXPECT_GT(most, 900u);
+  // Each query comes with up to four bytes before it.
+  EXPECT_LT(most * std::size_t{kMaxVectorBytes + 4}, kMostRequestBytes);
+}
+
 }  // namespace
 }  // namespace farvec::compute_node

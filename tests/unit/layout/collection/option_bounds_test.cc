@@ -40,7 +40,7 @@ TEST(OptionBounds, TakesWhatTheManifestTakes) {
 }
 
 TEST(OptionBounds, NamesWhatCannotBeAndWhatItMayBe) {
-  EXPECT_EQ(said([](auto& m) { m.dimension = 0; }), "dimension: 0 is out of range: use 1 to 4096");
+  EXPECT_EQ(said([](auto& m) { m.dimension = 0; }), "dimension: 0 is out of range: use 1 to 16384");
   EXPECT_EQ(said([](auto& m) { m.options.memtable_rows = 0; }),
             "memtable_rows: 0 is out of range: use 1 to 1073741824");
   EXPECT_EQ(said([](auto& m) { m.options.merge_fanout = 1; }),

@@ -104,7 +104,7 @@ TEST(Manifest, NamesFileAndFieldOfABadValue) {
     EXPECT_THAT(error, AllOf(HasSubstr("m.json"), HasSubstr(field)));
   };
   expect("/dimension", 0, "dimension");
-  expect("/dimension", 5000, "dimension");
+  expect("/dimension", kMaxDimension + 1, "dimension");
   expect("/count", 0, "count");
   expect("/count", std::uint64_t{1} << 40, "count");
   expect("/count", 101, "records.csr");  // the regions contradict it

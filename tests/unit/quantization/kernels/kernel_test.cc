@@ -60,7 +60,8 @@ struct Problem {
 std::vector<std::uint32_t> dimensions() {
   std::vector<std::uint32_t> result;
   for (std::uint32_t d = 1; d <= 130; ++d) result.push_back(d);
-  for (const std::uint32_t d : {255u, 256u, 511u, 512u, 513u, 784u, 960u, 4095u, 4096u}) {
+  for (const std::uint32_t d :
+       {255u, 256u, 511u, 512u, 513u, 784u, 960u, 4095u, 4096u, 7168u, 16384u}) {
     result.push_back(d);
   }
   return result;

@@ -18,7 +18,7 @@ namespace {
 std::vector<std::uint32_t> query_dimensions() {
   std::vector<std::uint32_t> result;
   for (std::uint32_t d = 1; d <= 140; ++d) result.push_back(d);
-  for (const std::uint32_t d : {255u, 256u, 300u, 784u, 960u, 1536u, 4095u, 4096u}) {
+  for (const std::uint32_t d : {255u, 256u, 300u, 784u, 960u, 1536u, 4095u, 4096u, 7168u, 16384u}) {
     result.push_back(d);
   }
   return result;

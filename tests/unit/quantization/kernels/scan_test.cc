@@ -72,7 +72,8 @@ class ScanTest : public testing::TestWithParam<distance::Isa> {};
 
 TEST_P(ScanTest, EstimatesToTheBitWhatTheBlockSays) {
   const ScanKernel kernel = select_scan(GetParam());
-  for (const std::uint32_t dimension : {1u, 4u, 7u, 17u, 64u, 100u, 128u, 784u, 1040u, 2000u}) {
+  for (const std::uint32_t dimension :
+       {1u, 4u, 7u, 17u, 64u, 100u, 128u, 784u, 1040u, 2000u, 7168u, 16384u}) {
     for (std::uint32_t bits = 1; bits <= 4; ++bits) {
       SCOPED_TRACE(testing::Message() << "dimension " << dimension << ", bits " << bits);
       ScanProblem problem(dimension, bits);
