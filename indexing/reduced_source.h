@@ -39,6 +39,8 @@ class ReducedSource {
 
   /// Returns what the index is built of. Its rows live as long as this.
   Source source() const { return {manifest_, rows_.view()}; }
+  /// Says how vectors are reduced.
+  const layout::SecondCopyFacts& facts() const { return facts_; }
   /// Writes the second copy into the folder of the index that was built, with this manifest. Shows
   /// progress. Throws what layout::write_second_copy() throws, and WorkInterrupted; then the index
   /// is removed.

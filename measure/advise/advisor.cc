@@ -229,6 +229,8 @@ class Advisor {
     fs::remove_all(indexes());
     fs::create_directory(indexes());
     sparse_share_ = 0;
+    few_bits_ = try_few_bits(sample, some_queries(),
+                             {.k = options_.k, .interrupted = options_.interrupted});
     for (const std::uint32_t degree : options_.degrees) {
       const double sparse = write_graphs(folder_of(degree), sample, degree, build_);
       sparse_share_ = std::max(sparse_share_, sparse);
@@ -309,6 +311,7 @@ class Advisor {
     report.recall = options_.recall;
     report.sample_rows = sample_rows_;
     report.sparse_share = sparse_share_;
+    report.few_bits = few_bits_;
     report.queries = some_queries().count;
     for (const SearchFamily family : kSearchFamilies) {
       report.models[family] = model_of(family, device.settings);
@@ -345,7 +348,8 @@ class Advisor {
   std::vector<Partition> partitions_;
   std::vector<DeviceTrials> devices_;
   std::vector<std::uint64_t> sample_rows_;
-  double sparse_share_ = 0;  ///< the sparse share of the last of them
+  double sparse_share_ = 0;        ///< the sparse share of the last of them
+  std::vector<FewBits> few_bits_;  ///< what fewer bits find in the last of them
 };
 
 }  // namespace

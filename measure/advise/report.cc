@@ -174,6 +174,46 @@ void print_choice(const AdviceReport& report) {
       best.parameter, best.prediction.slots, options.empty() ? "" : " ", options);
 }
 
+/// Prints what indexes with fewer bits than the data can find at most, and whether one is enough.
+void print_few_bits(const AdviceReport& report) {
+  if (report.few_bits.empty()) return;
+  fmt::print(
+      "\nfewer bits, ranked again by a second copy: recall@{} at most, of a sample\n{:<22}{:>9}",
+      report.k, "index of", "bytes");
+  for (const std::uint32_t refine : kRefines) fmt::print("{:>9}", fmt::format("N = {}", refine));
+  fmt::print("\n");
+  for (const FewBits& tried : report.few_bits) {
+    fmt::print("{:<22}{:>9}", to_string(tried.wish), tried.vector_bytes);
+    for (const double recall : tried.recall) fmt::print("{:>9.4f}", recall);
+    fmt::print("\n");
+  }
+  const auto choice = choose_few_bits(report.few_bits, report.recall);
+  if (!choice) {
+    fmt::print("none reaches {} with N of {} or less: keep the vectors as they are\n",
+               report.recall, kRefines.back());
+    return;
+  }
+  const FewBits& best = report.few_bits[*choice];
+  fmt::print("enough in this sample: {} with --refine {} (more rows need more); build with {}\n",
+             to_string(best.wish), *best.enough(report.recall), store_options(best.wish));
+}
+
+nlohmann::ordered_json few_bits_json(const AdviceReport& report) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const FewBits& tried : report.few_bits) {
+    nlohmann::ordered_json row{{"index", to_string(tried.wish)},
+                               {"build", store_options(tried.wish)},
+                               {"vector_bytes", tried.vector_bytes}};
+    for (std::size_t i = 0; i < kRefines.size(); ++i) {
+      row["recall"][fmt::to_string(kRefines[i])] = tried.recall[i];
+    }
+    const auto enough = tried.enough(report.recall);
+    row["refine"] = enough ? nlohmann::ordered_json(*enough) : nlohmann::ordered_json();
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
 void add_counts(const Counts& counts, nlohmann::ordered_json& row) {
   for (std::size_t i = 0; i < kCounts; ++i) {
     row[fmt::format("{}_per_query", kCountNames[i])] = counts[i];
@@ -290,6 +330,7 @@ void print_advice(const AdviceReport& report) {
   print_header(columns_of(report));
   for (const Forecast& forecast : report.forecasts) print_forecast(report, forecast);
   if (report.choice) print_choice(report);
+  print_few_bits(report);
 }
 
 nlohmann::ordered_json advice_json(const AdviceReport& report) {
@@ -317,6 +358,9 @@ nlohmann::ordered_json advice_json(const AdviceReport& report) {
   }
   out["choice"] = report.choice ? settings[*report.choice] : nlohmann::ordered_json();
   out["settings"] = std::move(settings);
+  out["few_bits"] = few_bits_json(report);
+  const auto few = choose_few_bits(report.few_bits, report.recall);
+  out["few_bits_choice"] = few ? out["few_bits"][*few] : nlohmann::ordered_json();
   out["host"] = host_description();
   out["commit"] = commit();
   return out;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/advise/few_bits.h"
 #include "measure/advise/forecast.h"
 
 namespace farvec::measure {
@@ -30,6 +31,7 @@ struct AdviceReport {
   /// whole core.
   double core_share = 1;
   std::vector<Forecast> forecasts;  ///< best first
+  std::vector<FewBits> few_bits;    ///< indexes with fewer bits than the data, and a second copy
   std::optional<std::size_t> choice;
 };
 
