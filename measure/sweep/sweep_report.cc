@@ -46,6 +46,7 @@ nlohmann::ordered_json sweep_parameters(const ReportContext& context, const Swee
       {"pass_ms", context.queries.pass_ms}};
   // A number that is chosen by measuring may be another one the next time.
   if (point.auto_slots) row.erase("slots");
+  if (manifest.second_copy) row["second_copy"] = true;
   row["filter"] = or_null(!context.queries.filter.empty(), context.queries.filter);
   rows_of(manifest).add_parameters(context, point, row);
   return row;
@@ -61,6 +62,9 @@ void add_measured(const ReportContext& context, const SweepSamples& samples,
   row["cache_hits_per_query"] = per_query(totals.cache_hits, samples);
   row["estimates_per_query"] = per_query(totals.estimates, samples);
   row["distances_per_query"] = per_query(totals.distances, samples);
+  if (context.manifest.second_copy) {
+    row["rerank_reads_per_query"] = per_query(totals.rerank_reads, samples);
+  }
   row["queries"] = samples.queries;
   if (context.queries.condition != nullptr) {
     row["matches"] = per_query(totals.matches, samples);
