@@ -1,7 +1,6 @@
 #include "indexing/bit_thresholds.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "base/error.h"

@@ -120,8 +120,11 @@ Rows::Rows(const AnyArray& array, std::string_view name, const Wish& wish)
   }
   view_ = packed_view(array_.data(), rows, static_cast<std::uint32_t>(columns), type);
   if (rows > 0 && !is_packed(array_, view_)) copy();
-  if (bools) return pack_bools(wish);
-  if (wish.type == ElementType::b1) take_bits(wish);
+  if (bools) {
+    pack_bools(wish);
+  } else if (wish.type == ElementType::b1) {
+    take_bits(wish);
+  }
 }
 
 void Rows::copy() {
@@ -241,9 +244,7 @@ std::string_view type_words(ElementType type) {
 }
 
 dataset::BitOrder parse_bitorder(const std::string& text) {
-  if (text == "big") return dataset::BitOrder::big;
-  if (text == "little") return dataset::BitOrder::little;
-  throw_invalid("bitorder: '{}' is neither 'big', as numpy.packbits() has it, nor 'little'", text);
+  return parsed("bitorder", dataset::parse_bit_order, text);
 }
 
 std::uint32_t within(std::int64_t value, std::string_view name, std::uint32_t least,

@@ -94,10 +94,10 @@ void bind_collection_create(nb::class_<Handle<Changing>>& type) {
         if (options.kind == layout::IndexKind::graph) options.degree = graph::usual_degree(by);
         take_graph({degree, list, alpha, code_bits}, layout, options);
         take_clusters({cluster_bytes, replicas, closure_ratio, balance}, layout, options);
-        const ElementType type = parsed("type", parse_element_type, element);
+        const ElementType elements = parsed("type", parse_element_type, element);
         const changes::RowShape rows{
-            .type = type,
-            .dimension = within(dimension, "dimension", 1, max_dimension(type)),
+            .type = elements,
+            .dimension = within(dimension, "dimension", 1, max_dimension(elements)),
             .metric = by,
             .schema = to_schema(schema)};
         collection::Collection::create(path, collection::empty_manifest(rows, options));

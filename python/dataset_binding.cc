@@ -107,6 +107,7 @@ nb::tuple ground_truth(const FileOrArray& data, const FileOrArray& queries, Trut
   run_job([&](const Interruption& interrupted) {
     options.scan.interrupted = interrupted;
     const auto rows = base.open();
+    require_metric(base.path(), metric, rows->info().type);
     truth = dataset::exact_neighbors(*rows, *wanted.open(),
                                      search::exact_distance(metric, rows->info()), options.scan);
   });

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/status_error.h"
+#include "base/stored_form.h"
 #include "dataset/view_reader.h"
 #include "python/errors.h"
 
@@ -15,6 +17,14 @@ void warn_of_rounding(const std::string& path) {
 }
 
 }  // namespace
+
+void require_metric(std::string_view name, Metric metric, ElementType type) {
+  try {
+    require_metric_fits(metric, type);
+  } catch (const StatusError& error) {
+    throw_invalid("{}: {}", name, error.what());
+  }
+}
 
 Wish AskedBits::wish(bool round_doubles) const {
   Wish wish{.round_doubles = round_doubles, .bit_order = parse_bitorder(bitorder)};
@@ -43,6 +53,7 @@ SourceRows::SourceRows(const FileOrArray& data, std::string_view name, const Wis
 
 const VectorView& SourceRows::load(const dataset::LoadOptions& options) {
   if (array_) {
+    if (options.metric) require_metric(name_, *options.metric, array_->view().type);
     array_->require_sound(options.metric);
     view_ = array_->view();
   } else if (!loaded_) {

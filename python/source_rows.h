@@ -28,6 +28,10 @@ struct AskedBits {
   Wish wish(bool round_doubles = false) const;
 };
 
+/// Throws StatusError (invalid_argument) naming the argument unless the metric can compare vectors
+/// of the type.
+void require_metric(std::string_view name, Metric metric, ElementType type);
+
 /// Is made and destroyed with the interpreter; in between any thread may use it without.
 class SourceRows {
  public:

@@ -1,5 +1,6 @@
 """Vectors of bits: converted, built, searched and served, as numpy says what should be found."""
 import json
+import shutil
 import unittest
 
 import numpy as np
@@ -333,7 +334,6 @@ class Collections(DaemonTest, BitsTest):
                     self.assert_all_found(metric, *search)
                     verified = json.loads(self.collection("verify", "--json").stdout)
                     self.assertTrue(verified["sound"])
-                import shutil
                 shutil.rmtree(self.set)
 
     def test_refusals(self):
@@ -355,7 +355,7 @@ class Collections(DaemonTest, BitsTest):
         self.folders_of_daemons.append(self.set)
         address = f"unix:{self.folder}/c"
         self.start("farvec-compute-node", "--collection", self.set, "--listen", address)
-        facts = self.await_status(address)
+        facts = self.await_status(address)["index"]
         self.assertEqual((facts["type"], facts["metric"], facts["dimension"]),
                          ("b1", "hamming", self.DIMENSION))
         self.must_pass(farvec("collection", "insert", "--connect", address, "--data", self.base,
@@ -373,7 +373,7 @@ class Collections(DaemonTest, BitsTest):
         address = f"unix:{self.folder}/c"
         self.start("farvec-compute-node", "--index", self.folder / "index", "--tier", "dram",
                    "--listen", address)
-        self.assertEqual(self.await_status(address)["metric"], "jaccard")
+        self.assertEqual(self.await_status(address)["index"]["metric"], "jaccard")
         self.assert_nearest(self.found("--connect", address, "--list", self.ROWS), "jaccard")
 
     def test_runbook(self):

@@ -164,8 +164,8 @@ TEST(Hdf5File, KeepsAngularDistancesAndRefusesOthers) {
   const TemporaryFolder folder;
   const auto angular = with_truth(folder.file("a.hdf5")).metric("angular", true).done();
   EXPECT_THAT(read_groundtruth(angular).distances, ElementsAre(2, 3));
-  const auto jaccard = with_truth(folder.file("b.hdf5")).metric("jaccard", true).done();
-  EXPECT_THAT(message_of([&] { read_groundtruth(jaccard); }), HasSubstr("'jaccard'"));
+  const auto manhattan = with_truth(folder.file("b.hdf5")).metric("manhattan", true).done();
+  EXPECT_THAT(message_of([&] { read_groundtruth(manhattan); }), HasSubstr("'manhattan'"));
 }
 
 TEST(Hdf5File, AnArrayOfMetricsIsNone) {

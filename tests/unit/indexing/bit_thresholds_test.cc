@@ -18,26 +18,25 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using tests::message_of;
 
-constexpr std::uint32_t kDimension = 11;
+constexpr std::uint32_t kColumns = 11;
 constexpr std::size_t kRows = 101;
 
 std::vector<float> seeded_rows(std::size_t rows = kRows) {
   Random random(5);
   std::vector<float> values;
-  for (std::size_t i = 0; i < rows * kDimension; ++i) {
+  for (std::size_t i = 0; i < rows * kColumns; ++i) {
     values.push_back(static_cast<float>(random.below(1000)) / 7 - 60);
   }
   return values;
 }
 
 dataset::ViewReader reader_of(const std::vector<float>& values) {
-  return {packed_view(values.data(), values.size() / kDimension, kDimension, ElementType::f32),
-          "rows"};
+  return {packed_view(values.data(), values.size() / kColumns, kColumns, ElementType::f32), "rows"};
 }
 
 std::vector<float> column(const std::vector<float>& values, std::uint32_t d) {
   std::vector<float> result;
-  for (std::size_t i = d; i < values.size(); i += kDimension) result.push_back(values[i]);
+  for (std::size_t i = d; i < values.size(); i += kColumns) result.push_back(values[i]);
   return result;
 }
 
@@ -51,7 +50,7 @@ TEST(BitThresholds, MeanIsThatOfEachDimension) {
   const auto values = seeded_rows();
   auto rows = reader_of(values);
   const auto thresholds = bit_thresholds(rows, BitRule::mean);
-  for (std::uint32_t d = 0; d < kDimension; ++d) {
+  for (std::uint32_t d = 0; d < kColumns; ++d) {
     double sum = 0;
     for (const float value : column(values, d)) sum += static_cast<double>(value);
     EXPECT_FLOAT_EQ(thresholds[d], static_cast<float>(sum / kRows));
@@ -63,7 +62,7 @@ TEST(BitThresholds, MedianIsTheLowerMiddle) {
     const auto values = seeded_rows(count);
     auto rows = reader_of(values);
     const auto thresholds = bit_thresholds(rows, BitRule::median);
-    for (std::uint32_t d = 0; d < kDimension; ++d) {
+    for (std::uint32_t d = 0; d < kColumns; ++d) {
       auto sorted = column(values, d);
       std::sort(sorted.begin(), sorted.end());
       EXPECT_EQ(thresholds[d], sorted[(count - 1) / 2]) << count;
@@ -76,8 +75,8 @@ TEST(BitThresholds, MedianOfMuchDataIsThatOfASample) {
   const auto values = seeded_rows(2000);
   auto rows = reader_of(values);
   const auto thresholds =
-      bit_thresholds(rows, BitRule::median, false, 500 * kDimension * sizeof(float));
-  for (std::uint32_t d = 0; d < kDimension; ++d) {
+      bit_thresholds(rows, BitRule::median, false, 500 * kColumns * sizeof(float));
+  for (std::uint32_t d = 0; d < kColumns; ++d) {
     auto sorted = column(values, d);
     std::sort(sorted.begin(), sorted.end());
     const auto place = std::lower_bound(sorted.begin(), sorted.end(), thresholds[d]);
@@ -89,8 +88,8 @@ TEST(BitThresholds, MedianOfMuchDataIsThatOfASample) {
 TEST(BitThresholds, RowsWithNanAreRefusedOrLeftOut) {
   auto values = seeded_rows();
   const auto clean = values;
-  values.insert(values.begin() + 3 * kDimension, kDimension, 0.0f);
-  values[3 * kDimension + 2] = std::numeric_limits<float>::quiet_NaN();
+  values.insert(values.begin() + 3 * kColumns, kColumns, 0.0f);
+  values[3 * kColumns + 2] = std::numeric_limits<float>::quiet_NaN();
   for (const BitRule rule : {BitRule::mean, BitRule::median}) {
     auto rows = reader_of(values);
     EXPECT_THAT(message_of([&] { bit_thresholds(rows, rule); }), HasSubstr("row 3 holds NaN"));
@@ -113,8 +112,8 @@ TEST(BitThresholds, AFileGivesBackWhatWasWritten) {
   const auto thresholds = bit_thresholds(rows, BitRule::mean);
   const std::string path = folder.file("means.fbin");
   write_bit_thresholds(path, thresholds);
-  EXPECT_EQ(read_bit_thresholds(path, kDimension), thresholds);
-  EXPECT_THAT(message_of([&] { read_bit_thresholds(path, kDimension + 1); }),
+  EXPECT_EQ(read_bit_thresholds(path, kColumns), thresholds);
+  EXPECT_THAT(message_of([&] { read_bit_thresholds(path, kColumns + 1); }),
               HasSubstr("one row of 12 numbers"));
 }
 
