@@ -44,11 +44,12 @@ std::vector<float> mean_row(const VectorView& data, unsigned threads) {
 /// Which rows are zero; empty when none is.
 std::vector<bool> zero_rows(const VectorView& data, unsigned threads) {
   const std::vector<std::byte> zero(data.row_bytes());
-  const auto l2 = distance::pair_kernel(Metric::l2, data.type, data.dimension);
+  const Metric metric = data.type == ElementType::b1 ? Metric::hamming : Metric::l2;
+  const auto length = distance::pair_kernel(metric, data.type, data.dimension);
   std::vector<std::vector<std::size_t>> found(chunks_of(data.count));
   parallel_for(data.count, kChunk, threads, [&](std::size_t begin, std::size_t end, unsigned) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (l2(data.row(i), zero.data(), data.dimension) == 0) found[begin / kChunk].push_back(i);
+      if (length(data.row(i), zero.data(), data.dimension) == 0) found[begin / kChunk].push_back(i);
     }
   });
   std::vector<bool> zeros;
@@ -65,8 +66,9 @@ BuildSpace::BuildSpace(VectorView data, Metric metric, unsigned threads)
     : data_(data),
       kernel_(distance::pair_kernel(kernel_metric(metric), data.type, data.dimension)),
       many_(distance::many_kernel(kernel_metric(metric), data.type, data.dimension)),
-      products_(metric == Metric::inner_product) {
-  if (stores_unit_vectors(metric)) zeros_ = zero_rows(data, threads);
+      products_(metric == Metric::inner_product),
+      sets_(metric == Metric::jaccard) {
+  if (stores_unit_vectors(metric) || sets_) zeros_ = zero_rows(data, threads);
   if (!products_ || data.count == 0) return;
   augmented_.resize(data.count);
   parallel_for(data.count, kChunk, threads, [&](std::size_t begin, std::size_t end, unsigned) {
@@ -81,7 +83,7 @@ BuildSpace::BuildSpace(VectorView data, Metric metric, unsigned threads)
 void BuildSpace::distances(NodeId a, const NodeId* ids, std::size_t count, float* out) const {
   many_(data_.row(a), data_, {ids, count}, out);
   if (zeros_.empty()) return;
-  for (std::size_t i = 0; i < count; ++i) out[i] += zeros_[a] == zeros_[ids[i]] ? 0.0f : 1.0f;
+  for (std::size_t i = 0; i < count; ++i) out[i] = beside_zeros(a, ids[i], out[i]);
 }
 
 NodeId BuildSpace::medoid(unsigned threads) const {

@@ -16,7 +16,9 @@ namespace farvec::graph {
 /// has squared Euclidean distances, and so has cosine (between unit vectors; a zero row is as far
 /// from all others as rows at right angles are, since no search finds it near). inner_product has
 /// negated products, which are no metric: see occlusion(). hamming is the squared Euclidean
-/// distance of corners of a cube, and jaccard too is the square of a metric.
+/// distance of corners of a cube, and jaccard too is the square of a metric. Rows without any bit
+/// are equal here, though searches by jaccard have them at 1 from each other: else most edges would
+/// be between them where they are many.
 class BuildSpace {
  public:
   /// Keeps a reference to the rows of `data` (stored type); they must outlive it.
@@ -28,7 +30,7 @@ class BuildSpace {
   /// Returns the distance of rows a and b; smaller is nearer.
   float distance(NodeId a, NodeId b) const {
     const float d = kernel_(data_.row(a), data_.row(b), data_.dimension);
-    return zeros_.empty() || zeros_[a] == zeros_[b] ? d : d + 1.0f;
+    return zeros_.empty() ? d : beside_zeros(a, b, d);
   }
 
   /// Says whether distances are negated products.
@@ -65,11 +67,18 @@ class BuildSpace {
   NodeId medoid(unsigned threads) const;
 
  private:
+  /// Returns the distance of rows at `distance` of which any may be zero.
+  float beside_zeros(NodeId a, NodeId b, float distance) const {
+    if (sets_) return zeros_[a] && zeros_[b] ? 0.0f : distance;
+    return zeros_[a] == zeros_[b] ? distance : distance + 1.0f;
+  }
+
   VectorView data_;
   distance::PairKernel kernel_;
   distance::ManyKernel many_;
   const bool products_;
-  std::vector<bool> zeros_;       ///< cosine: which rows have length 0; empty when none has
+  const bool sets_;               ///< the metric is jaccard
+  std::vector<bool> zeros_;       ///< cosine, jaccard: which rows are zero; empty when none is
   std::vector<float> augmented_;  ///< inner_product: the added coordinate of each row
   float max_norm_squared_ = 0;
 };

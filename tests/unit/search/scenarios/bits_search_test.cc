@@ -48,12 +48,25 @@ std::vector<std::byte> seeded_rows(std::uint32_t dimension) {
   return rows;
 }
 
+/// Of which only every 25th has bits that are set.
+std::vector<std::byte> mostly_empty_rows(std::uint32_t dimension) {
+  std::vector<std::byte> rows = seeded_rows(dimension);
+  const std::size_t bytes = packed_bytes(ElementType::b1, dimension);
+  for (std::size_t i = 0; i < kRowCount; ++i) {
+    std::byte* const row = &rows[i * bytes];
+    if (i % 25 != 1) std::fill(row, row + bytes, std::byte{0});
+  }
+  return rows;
+}
+
 using Neighbors = std::vector<std::pair<float, std::uint64_t>>;
 
 class BitIndex {
  public:
   BitIndex(Metric metric, std::uint32_t dimension)
-      : metric_(metric), dimension_(dimension), rows_(seeded_rows(dimension)) {}
+      : BitIndex(metric, dimension, seeded_rows(dimension)) {}
+  BitIndex(Metric metric, std::uint32_t dimension, std::vector<std::byte> rows)
+      : metric_(metric), dimension_(dimension), rows_(std::move(rows)) {}
 
   void write_graph(layout::LayoutKind layout) {
     graph::VamanaOptions options;
@@ -90,7 +103,8 @@ class BitIndex {
     return all;
   }
 
-  const std::byte* query(std::size_t q) const { return view().row(q * 20); }
+  const std::byte* query(std::size_t q) const { return row(q * 20); }
+  const std::byte* row(std::size_t i) const { return view().row(i); }
   Neighbors nearest(std::size_t q) const {
     Neighbors all;
     for (std::size_t i = 0; i < kRowCount; ++i) {
@@ -187,7 +201,29 @@ TEST_P(BitsSearch, ClustersFindTheNearestByDistanceThenId) {
   }
 }
 
-TEST(BitsSearch, LayoutsWithCodesAreRefused) {
+/// By jaccard, rows without bits are as far from each other as from all rows. Edges between them
+/// must not take the places of edges to the few others.
+TEST(EmptyBits, RowsAreFoundAmongManyThatAreEmpty) {
+  for (const Metric metric : {Metric::hamming, Metric::jaccard}) {
+    BitIndex small(metric, 65, mostly_empty_rows(65));
+    small.write_graph(layout::LayoutKind::csr);
+    for (const auto& core : small.cores()) {
+      TaskListFeed feed(kRowCount / 25, 60e6);
+      for (std::size_t q = 0; q < feed.tasks().size(); ++q) {
+        feed.tasks()[q].request.query = small.row(25 * q + 1);
+        feed.tasks()[q].request.parameters =
+            SearchParameters::make(kWanted, GraphChoice{.list = 20}).value();
+      }
+      core->run(feed);
+      for (std::size_t q = 0; q < feed.tasks().size(); ++q) {
+        ASSERT_TRUE(feed.tasks()[q].answer.status.ok());
+        EXPECT_EQ(feed.tasks()[q].distance_room[0], 0) << to_string(metric) << " " << q;
+      }
+    }
+  }
+}
+
+TEST(BitsRefused, LayoutsWithCodesAre) {
   BitIndex small(Metric::hamming, 64);
   EXPECT_THROW(small.write_graph(layout::LayoutKind::inlined), Error);
   EXPECT_THROW(small.write_clusters(layout::ClusterLayoutKind::coded), Error);
