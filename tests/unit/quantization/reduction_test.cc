@@ -72,17 +72,17 @@ TEST(Reduction, ABitIsSetWhereTheElementIsAboveItsThreshold) {
 }
 
 TEST(Reduction, RoundsElementsTimesItsFactor) {
-  constexpr std::uint32_t kDimension = 301;
-  const std::vector<float> values = normal_values(kDimension, 3);
-  const VectorView rows = packed_view(values.data(), 1, kDimension, ElementType::f32);
+  constexpr std::uint32_t kLong = 301;
+  const std::vector<float> values = normal_values(kLong, 3);
+  const VectorView rows = packed_view(values.data(), 1, kLong, ElementType::f32);
   const float factor = rounding_factor(rows, ElementType::i8, 2);
   const auto largest = std::ranges::max(values, {}, [](float value) { return std::abs(value); });
   EXPECT_FLOAT_EQ(std::abs(largest) * factor, 127);
   const Reduction reduction(facts_of(ElementType::f32, ReductionKind::rounded, {factor}),
-                            ElementType::i8, kDimension);
+                            ElementType::i8, kLong);
   std::vector<std::byte> out(reduction.bytes());
   reduction.reduce(reinterpret_cast<const std::byte*>(values.data()), out.data());
-  for (std::uint32_t i = 0; i < kDimension; ++i) {
+  for (std::uint32_t i = 0; i < kLong; ++i) {
     EXPECT_EQ(distance::reference::element(out.data(), ElementType::i8, i),
               std::nearbyint(values[i] * factor));
   }
