@@ -21,9 +21,9 @@
 namespace farvec::search {
 namespace {
 
-constexpr std::size_t kRowCount = 300;
-constexpr std::size_t kQueries = 12;
-constexpr std::uint32_t kWanted = 10;
+constexpr std::size_t kBitRows = 300;
+constexpr std::size_t kBitQueries = 12;
+constexpr std::uint32_t kNearestBits = 10;
 constexpr std::uint32_t kOddDimensions[] = {1, 7, 9, 16, 65, 1000};
 const layout::LoadOptions kLoad{.threads = 1, .quiet = true};
 const layout::WriteOptions kWrite{.threads = 1, .quiet = true};
@@ -32,8 +32,8 @@ const layout::WriteOptions kWrite{.threads = 1, .quiet = true};
 std::vector<std::byte> seeded_rows(std::uint32_t dimension) {
   Random random(dimension);
   const std::size_t bytes = packed_bytes(ElementType::b1, dimension);
-  std::vector<std::byte> rows(kRowCount * bytes);
-  for (std::size_t i = 0; i < kRowCount; ++i) {
+  std::vector<std::byte> rows(kBitRows * bytes);
+  for (std::size_t i = 0; i < kBitRows; ++i) {
     std::byte* const row = &rows[i * bytes];
     if (i % 20 == 0) continue;
     if (i % 4 == 0) {
@@ -52,7 +52,7 @@ std::vector<std::byte> seeded_rows(std::uint32_t dimension) {
 std::vector<std::byte> mostly_empty_rows(std::uint32_t dimension) {
   std::vector<std::byte> rows = seeded_rows(dimension);
   const std::size_t bytes = packed_bytes(ElementType::b1, dimension);
-  for (std::size_t i = 0; i < kRowCount; ++i) {
+  for (std::size_t i = 0; i < kBitRows; ++i) {
     std::byte* const row = &rows[i * bytes];
     if (i % 25 != 1) std::fill(row, row + bytes, std::byte{0});
   }
@@ -107,19 +107,19 @@ class BitIndex {
   const std::byte* row(std::size_t i) const { return view().row(i); }
   Neighbors nearest(std::size_t q) const {
     Neighbors all;
-    for (std::size_t i = 0; i < kRowCount; ++i) {
+    for (std::size_t i = 0; i < kBitRows; ++i) {
       const double distance = distance::reference::distance(metric_, ElementType::b1, query(q),
                                                             view().row(i), dimension_);
       all.emplace_back(static_cast<float>(distance), i);
     }
     std::sort(all.begin(), all.end());
-    all.resize(kWanted);
+    all.resize(kNearestBits);
     return all;
   }
 
  private:
   VectorView view() const {
-    return packed_view(rows_.data(), kRowCount, dimension_, ElementType::b1);
+    return packed_view(rows_.data(), kBitRows, dimension_, ElementType::b1);
   }
   indexing::Source source() const {
     return {indexing::describe_source({"bits.b1bin", "bits"}, view(), metric_), view()};
@@ -152,14 +152,14 @@ void expect_nearest(const TaskListFeed::Task& task, const Neighbors& wanted) {
 template <typename Choice>
 void expect_all_nearest(const BitIndex& small, const Choice& choice, bool exact) {
   for (const auto& core : small.cores()) {
-    TaskListFeed feed(kQueries, 60e6);
-    for (std::size_t q = 0; q < kQueries; ++q) {
+    TaskListFeed feed(kBitQueries, 60e6);
+    for (std::size_t q = 0; q < kBitQueries; ++q) {
       feed.tasks()[q].request.query = small.query(q);
-      feed.tasks()[q].request.parameters = SearchParameters::make(kWanted, choice).value();
+      feed.tasks()[q].request.parameters = SearchParameters::make(kNearestBits, choice).value();
       feed.tasks()[q].request.exact = exact;
     }
     core->run(feed);
-    for (std::size_t q = 0; q < kQueries; ++q) expect_nearest(feed.tasks()[q], small.nearest(q));
+    for (std::size_t q = 0; q < kBitQueries; ++q) expect_nearest(feed.tasks()[q], small.nearest(q));
   }
 }
 
@@ -185,8 +185,8 @@ TEST_P(BitsSearch, GraphsFindTheNearestByDistanceThenId) {
     SCOPED_TRACE(to_string(layout));
     BitIndex small(metric(), dimension());
     small.write_graph(layout);
-    expect_all_nearest(small, GraphChoice{.list = kRowCount}, false);
-    expect_all_nearest(small, GraphChoice{.list = kWanted}, true);
+    expect_all_nearest(small, GraphChoice{.list = kBitRows}, false);
+    expect_all_nearest(small, GraphChoice{.list = kNearestBits}, true);
   }
 }
 
@@ -208,11 +208,11 @@ TEST(EmptyBits, RowsAreFoundAmongManyThatAreEmpty) {
     BitIndex small(metric, 65, mostly_empty_rows(65));
     small.write_graph(layout::LayoutKind::csr);
     for (const auto& core : small.cores()) {
-      TaskListFeed feed(kRowCount / 25, 60e6);
+      TaskListFeed feed(kBitRows / 25, 60e6);
       for (std::size_t q = 0; q < feed.tasks().size(); ++q) {
         feed.tasks()[q].request.query = small.row(25 * q + 1);
         feed.tasks()[q].request.parameters =
-            SearchParameters::make(kWanted, GraphChoice{.list = 20}).value();
+            SearchParameters::make(kNearestBits, GraphChoice{.list = 20}).value();
       }
       core->run(feed);
       for (std::size_t q = 0; q < feed.tasks().size(); ++q) {
