@@ -11,60 +11,62 @@
 namespace farvec::measure {
 namespace {
 
-constexpr std::uint32_t kDimension = 33;
-constexpr std::size_t kRows = 400;
-constexpr std::size_t kAsked = 9;
-constexpr std::uint32_t kNearest = 3;
+constexpr std::uint32_t kElementsOfRow = 33;
+constexpr std::size_t kRowsOfSample = 400;
+constexpr std::size_t kAskedQueries = 9;
+constexpr std::uint32_t kTrueNeighbours = 3;
 
-dataset::VectorSet normal_rows(std::uint64_t seed, std::size_t count, float middle) {
+dataset::VectorSet rows_around(std::uint64_t seed, std::size_t count, float middle) {
   Random random(seed);
-  dataset::VectorSet rows(count, kDimension, ElementType::f32);
+  dataset::VectorSet rows(count, kElementsOfRow, ElementType::f32);
   for (std::size_t i = 0; i < count; ++i) {
     auto* const row = reinterpret_cast<float*>(rows.mutable_row(i));
-    for (std::uint32_t d = 0; d < kDimension; ++d) {
+    for (std::uint32_t d = 0; d < kElementsOfRow; ++d) {
       row[d] = middle + static_cast<float>(random.normal());
     }
   }
   return rows;
 }
 
-struct Data {
-  explicit Data(float middle, Metric metric = Metric::l2)
-      : queries(indexing::stored_copy(normal_rows(2, kAsked, middle).view(), metric, 1)),
-        sample(make_sample(normal_rows(1, kRows, middle), queries.view(), {metric, kNearest, 1})) {}
+struct FewBitsData {
+  explicit FewBitsData(float middle, Metric metric = Metric::l2)
+      : queries(indexing::stored_copy(rows_around(2, kAskedQueries, middle).view(), metric, 1)),
+        sample(make_sample(rows_around(1, kRowsOfSample, middle), queries.view(),
+                           {metric, kTrueNeighbours, 1})) {}
   dataset::VectorSet queries;
   Sample sample;
 };
 
-std::vector<FewBits> tried(const Data& data) {
-  return try_few_bits(data.sample, data.queries.view(), {.k = kNearest, .threads = 2});
+std::vector<FewBits> tried(const FewBitsData& data) {
+  return try_few_bits(data.sample, data.queries.view(), {.k = kTrueNeighbours, .threads = 2});
 }
 
 /// Finds the recall of signs by Hamming distance with plain loops.
-double recall_of_signs(const Data& data, std::uint32_t refine) {
+double recall_of_signs(const FewBitsData& data, std::uint32_t refine) {
   std::size_t found = 0;
-  for (std::size_t q = 0; q < kAsked; ++q) {
+  for (std::size_t q = 0; q < kAskedQueries; ++q) {
     const auto* const query = reinterpret_cast<const float*>(data.queries.view().row(q));
     std::vector<std::pair<int, NodeId>> near;
-    for (NodeId row = 0; row < kRows; ++row) {
+    for (NodeId row = 0; row < kRowsOfSample; ++row) {
       const auto* const values = reinterpret_cast<const float*>(data.sample.rows.view().row(row));
       int differ = 0;
-      for (std::uint32_t d = 0; d < kDimension; ++d) differ += (query[d] > 0) != (values[d] > 0);
+      for (std::uint32_t d = 0; d < kElementsOfRow; ++d)
+        differ += (query[d] > 0) != (values[d] > 0);
       near.emplace_back(differ, row);
     }
     std::sort(near.begin(), near.end());
-    near.resize(std::min<std::size_t>(refine * kNearest, kRows));
-    for (std::uint32_t i = 0; i < kNearest; ++i) {
-      const NodeId wanted = data.sample.truth.ids[q * kNearest + i];
+    near.resize(std::min<std::size_t>(refine * kTrueNeighbours, kRowsOfSample));
+    for (std::uint32_t i = 0; i < kTrueNeighbours; ++i) {
+      const NodeId wanted = data.sample.truth.ids[q * kTrueNeighbours + i];
       found += std::ranges::count(near, wanted, &std::pair<int, NodeId>::second) > 0 ? 1 : 0;
     }
   }
-  return static_cast<double>(found) / (kAsked * kNearest);
+  return static_cast<double>(found) / (kAskedQueries * kTrueNeighbours);
 }
 
 TEST(FewBits, RecallIsThatOfAPlainLoop) {
   for (const Metric metric : {Metric::l2, Metric::cosine}) {
-    const Data data(0, metric);
+    const FewBitsData data(0, metric);
     const std::vector<FewBits> all = tried(data);
     ASSERT_EQ(all.size(), 8u);
     EXPECT_EQ(to_string(all[0].wish), "b1 by sign, hamming");
@@ -78,7 +80,7 @@ TEST(FewBits, RecallIsThatOfAPlainLoop) {
 }
 
 TEST(FewBits, SignsOfDataThatIsAllPositiveAreNotEnough) {
-  const Data data(100);
+  const FewBitsData data(100);
   const std::vector<FewBits> all = tried(data);
   for (const FewBits& one : all) {
     const bool signs = one.wish.type == ElementType::b1 && one.wish.rule == indexing::BitRule::sign;
