@@ -84,7 +84,9 @@ TEST(FewBits, SignsOfDataThatIsAllPositiveAreNotEnough) {
   const std::vector<FewBits> all = tried(data);
   for (const FewBits& one : all) {
     const bool signs = one.wish.type == ElementType::b1 && one.wish.rule == indexing::BitRule::sign;
-    if (signs) EXPECT_FALSE(one.enough(0.9)) << to_string(one.wish);
+    if (signs) {
+      EXPECT_FALSE(one.enough(0.9)) << to_string(one.wish);
+    }
   }
   EXPECT_FALSE(choose_few_bits(all, 1.01));
 }
