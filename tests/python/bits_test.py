@@ -24,8 +24,8 @@ def distances(metric, queries, rows):
     either = queries.sum(axis=1)[:, None] + rows.sum(axis=1)[None, :] - both
     if metric == "hamming":
         return (either - both).astype(np.float32)
-    share = both.astype(np.float32) / np.maximum(either, 1).astype(np.float32)
-    return np.where(either == 0, np.float32(1), np.float32(1) - share)
+    share = (either - both).astype(np.float32) / np.maximum(either, 1).astype(np.float32)
+    return np.where(either == 0, np.float32(1), share)
 
 
 def assert_nearest(found, metric, queries, rows, ids_too=True):

@@ -36,8 +36,8 @@ def distances_of(queries, rows, metric):
     if metric == "hamming":
         return (all_bits - 2 * both).astype(np.float32)
     either = all_bits - both
-    share = both.astype(np.float32) / np.maximum(either, 1).astype(np.float32)
-    return np.where(either == 0, np.float32(1), np.float32(1) - share)
+    share = (either - both).astype(np.float32) / np.maximum(either, 1).astype(np.float32)
+    return np.where(either == 0, np.float32(1), share)
 
 
 def nearest(queries, rows, metric, k=K):
