@@ -51,7 +51,9 @@ class RefinedSearcher {
     const bool few = request.is_among_rows() && request.only.size() <= candidates;
     Status status =
         few || request.exact ? scan(request, answer) : find_and_rank(request, candidates, answer);
-    if (answer.counts.lost > 0) answer.coverage = dispatcher_.endpoint().coverage();
+    if (answer.counts.lost > 0) {  // records, rows of the second copy, or both
+      answer.coverage = std::min(answer.coverage, dispatcher_.endpoint().coverage());
+    }
     if (status.ok()) copy_results(results_, answer);
     return status;
   }
@@ -170,8 +172,8 @@ class RefinedSearcher {
 DispatcherOptions lanes_of(const SecondCopy& second, std::uint32_t slots,
                            const RefineOptions& options) {
   const std::uint32_t row = second.geometry().row_bytes();
-  const auto most = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(options.candidates, second.geometry().rows()));
+  const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      {options.candidates, second.geometry().rows(), ReadDispatcher::kMostReads}));
   const auto reads = std::clamp(static_cast<std::uint32_t>(kRoundBytes / row), 1u, most);
   return {.lanes = slots,
           .lane_bytes = std::size_t{reads} * row,
