@@ -17,6 +17,7 @@ constexpr std::size_t kRangeRun = 4096;
 /// Elements are reduced in pieces of this many, so that little stack is needed: whole bytes of
 /// bits.
 constexpr std::uint32_t kPiece = 256;
+constexpr float kLargestHalf = 65504;
 
 struct Range {
   float least = std::numeric_limits<float>::infinity();
@@ -43,6 +44,17 @@ Range range_of(const VectorView& rows, unsigned threads) {
   return all;
 }
 
+/// Says whether halves keep rows whose largest element this is, and queries that are longer.
+bool fits_halves(float largest) {
+  return largest == 0 || (largest >= 0x1p-10f && largest <= kLargestHalf);
+}
+
+/// Returns what the largest element of all rows becomes. Halves leave room for longer queries.
+float largest_of(ElementType type) {
+  if (type == ElementType::f16) return 1;
+  return type == ElementType::i8 ? 127 : 255;
+}
+
 }  // namespace
 
 void to_bits(std::span<const float> row, std::span<const float> thresholds, std::byte* out) {
@@ -58,15 +70,19 @@ void to_bits(std::span<const float> row, std::span<const float> thresholds, std:
 }
 
 float rounding_factor(const VectorView& rows, ElementType type, unsigned threads) {
-  if (type == ElementType::f16) return 1;
   const Range range = range_of(rows, threads);
-  const bool is_signed = type == ElementType::i8;
-  if (!is_signed && range.least < 0) {
+  if (type == ElementType::u8 && range.least < 0) {
     throw Error("elements as low as {} do not fit u8: use i8, f16 or b1", range.least);
   }
   const float largest = std::max(std::abs(range.least), std::abs(range.most));
+  if (type == ElementType::f16 && fits_halves(largest)) return 1;
   if (!(largest > 0)) throw Error("all elements are 0, which no rounding can tell apart");
-  return (is_signed ? 127.0f : 255.0f) / largest;
+  const float factor = largest_of(type) / largest;
+  if (std::isfinite(factor)) return factor;
+  throw Error(
+      "no element is farther from 0 than {}, which is too little to be rounded to {}: "
+      "multiply the data by one factor",
+      largest, to_string(type));
 }
 
 Reduction::Reduction(const layout::SecondCopyFacts& facts, ElementType to, std::uint32_t dimension)
@@ -89,7 +105,10 @@ void Reduction::reduce(const std::byte* row, std::byte* out) const {
       to_bits({values, count}, {parameters_.data() + first, count}, piece);
       continue;
     }
-    for (std::uint32_t i = 0; i < count; ++i) values[i] *= parameters_.front();
+    // Integers are clamped as they are rounded, but a half would become infinite.
+    for (std::uint32_t i = 0; i < count; ++i) {
+      values[i] = std::clamp(values[i] * parameters_.front(), -kLargestHalf, kLargestHalf);
+    }
     distance::narrow(values, to_, count, piece);
   }
 }

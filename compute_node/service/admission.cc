@@ -9,7 +9,6 @@
 
 #include "attributes/condition.h"
 #include "base/error.h"
-#include "base/finite.h"
 #include "search/core/queries.h"
 
 namespace farvec::compute_node {
@@ -186,6 +185,10 @@ WorkUnits query_work(const search::SearchChoice& choice, const ServedIndex& inde
   return work_of(clusters ? std::min(size, index.clusters) : size);
 }
 
+search::RowForm form_of(const ServedIndex& index) {
+  return {index.metric, index.source_type, index.stored_type, index.dimension};
+}
+
 std::string check_query(const v1::SearchRequest& request, int i, const ServedIndex& index) {
   const std::string& query = request.queries(i);
   const std::size_t expected = packed_bytes(index.source_type, index.dimension);
@@ -193,10 +196,10 @@ std::string check_query(const v1::SearchRequest& request, int i, const ServedInd
     return fmt::format("queries[{}]: {} bytes came, {} is allowed: {} x {}", i, query.size(),
                        expected, index.dimension, to_string(index.source_type));
   }
-  const auto* row = reinterpret_cast<const std::byte*>(query.data());
-  const RowFault fault = fault_of_row(row, index.source_type, index.dimension, index.metric);
-  if (fault == RowFault::none) return {};
-  return fmt::format("queries[{}]: a vector came that {}; others are allowed", i, to_string(fault));
+  const std::string_view fault =
+      search::fault_of_query(reinterpret_cast<const std::byte*>(query.data()), form_of(index));
+  if (fault.empty()) return {};
+  return fmt::format("queries[{}]: a vector came that {}; others are allowed", i, fault);
 }
 
 }  // namespace
@@ -256,7 +259,7 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
 std::unique_ptr<Batch> make_batch(const v1::SearchRequest& request, const ServedIndex& index,
                                   const BatchShape& shape) {
   auto batch = std::make_unique<Batch>(shape);
-  const search::RowForm form{index.metric, index.source_type, index.stored_type, index.dimension};
+  const search::RowForm form = form_of(index);
   for (int i = 0; i < request.queries_size(); ++i) {
     search::compare_as(reinterpret_cast<const std::byte*>(request.queries(i).data()), form,
                        batch->query_slot(static_cast<std::size_t>(i)));

@@ -11,23 +11,39 @@
 #include "search/index/second_copy.h"
 
 namespace farvec::search {
+namespace {
+
+/// Says whether queries are compared in the stored form of their type. They are not where the
+/// second copy of f32 vectors is in f16.
+bool has_stored_form(const RowForm& form) {
+  return stored_type(form.metric, form.source_type) == form.stored_type;
+}
+
+}  // namespace
 
 void compare_as(const std::byte* query, const RowForm& form, std::byte* out) {
-  if (stored_type(form.metric, form.source_type) == form.stored_type) {
+  if (has_stored_form(form)) {
     return distance::to_stored(query, form.source_type, form.metric, form.dimension, out);
   }
-  // The second copy of f32 vectors may be in f16.
   std::vector<float> whole(form.dimension);
   distance::to_stored(query, form.source_type, form.metric, form.dimension, whole.data());
   distance::narrow(whole.data(), form.stored_type, form.dimension, out);
 }
 
+std::string_view fault_of_query(const std::byte* query, const RowForm& form) {
+  const RowFault fault = fault_of_row(query, form.source_type, form.dimension, form.metric);
+  if (fault != RowFault::none || has_stored_form(form)) return to_string(fault);
+  std::vector<std::byte> halves(packed_bytes(form.stored_type, form.dimension));
+  compare_as(query, form, halves.data());
+  if (is_finite_row(halves.data(), form.stored_type, form.dimension)) return {};
+  return "has an element beyond 65504, which the half floats of the second copy do not have";
+}
+
 std::vector<std::byte> compared_queries(const VectorView& queries, const RowForm& form) {
   for (std::size_t i = 0; i < queries.count; ++i) {
-    const RowFault fault =
-        fault_of_row(queries.row(i), queries.type, queries.dimension, form.metric);
-    if (fault == RowFault::none) continue;
-    throw StatusError(StatusCode::invalid_argument, "query {} {}", i, to_string(fault));
+    const std::string_view fault = fault_of_query(queries.row(i), form);
+    if (fault.empty()) continue;
+    throw StatusError(StatusCode::invalid_argument, "query {} {}", i, fault);
   }
   if (!stores_unit_vectors(form.metric) && queries.type == form.stored_type) return {};
   const std::size_t bytes = packed_bytes(form.stored_type, queries.dimension);

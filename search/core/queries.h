@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dataset/vector_set.h"
@@ -20,12 +21,17 @@ dataset::VectorSet load_queries(const std::string& path, const RowForm& form);
 dataset::VectorSet fit_queries(dataset::VectorSet source, const std::string& name,
                                const RowForm& form);
 
+/// Says why a query of form.source_type cannot be compared, in the words that follow "query 5" in a
+/// message; empty where it can.
+std::string_view fault_of_query(const std::byte* query, const RowForm& form);
+
 /// Writes a query of form.source_type, which is sound, in the form in which it is compared.
 void compare_as(const std::byte* query, const RowForm& form, std::byte* out);
 
 /// Converts rows of form.source_type to form.stored_type, packed. Empty where rows already have
 /// that form. Throws StatusError (invalid_argument) naming a query that holds NaN or infinity, is
-/// too long (kMostSquaredLength), or has bits that are no elements.
+/// too long (kMostSquaredLength), has bits that are no elements, or is beyond the half floats of a
+/// second copy.
 std::vector<std::byte> compared_queries(const VectorView& queries, const RowForm& form);
 
 /// Says whether the distances in a search's results are distances to the data set's vectors, so

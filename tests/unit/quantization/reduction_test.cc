@@ -101,5 +101,45 @@ TEST(Reduction, TheFactorFitsAllRows) {
   EXPECT_THROW((void)rounding_factor(rows, ElementType::i8, 3), Error);
 }
 
+TEST(Reduction, TheFactorBringsRowsIntoTheRangeOfHalves) {
+  for (const float size : {1e5f, 1e18f, 1e-9f, 1e-30f}) {
+    std::vector<float> values = normal_values(40, 5);
+    for (float& value : values) value *= size;
+    const VectorView rows = packed_view(values.data(), 4, 10, ElementType::f32);
+    const float factor = rounding_factor(rows, ElementType::f16, 1);
+    const Reduction reduction(facts_of(ElementType::f32, ReductionKind::rounded, {factor}),
+                              ElementType::f16, 40);
+    std::vector<std::byte> out(reduction.bytes());
+    reduction.reduce(reinterpret_cast<const std::byte*>(values.data()), out.data());
+    for (std::uint32_t i = 0; i < 40; ++i) {
+      EXPECT_NEAR(distance::reference::element(out.data(), ElementType::f16, i),
+                  static_cast<double>(values[i]) * static_cast<double>(factor), 1e-3);
+    }
+  }
+}
+
+TEST(Reduction, ElementsBeyondTheTypeBecomeItsLargest) {
+  const std::vector<float> query = {1e30f, -1e30f, 70000, 1};
+  for (const ElementType type : {ElementType::f16, ElementType::i8}) {
+    const Reduction reduction(facts_of(ElementType::f32, ReductionKind::rounded, {2}), type, 4);
+    std::vector<std::byte> out(reduction.bytes());
+    reduction.reduce(reinterpret_cast<const std::byte*>(query.data()), out.data());
+    const bool halves = type == ElementType::f16;
+    const double expected[] = {halves ? 65504.0 : 127.0, halves ? -65504.0 : -128.0,
+                               halves ? 65504.0 : 127.0, 2};
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(distance::reference::element(out.data(), type, i), expected[i]) << i;
+    }
+  }
+}
+
+TEST(Reduction, RefusesElementsForWhichAFloatHasNoFactor) {
+  const std::vector<float> values = {1e-41f, -2e-41f};
+  const VectorView rows = packed_view(values.data(), 1, 2, ElementType::f32);
+  for (const ElementType type : {ElementType::i8, ElementType::f16}) {
+    EXPECT_THROW((void)rounding_factor(rows, type, 1), Error);
+  }
+}
+
 }  // namespace
 }  // namespace farvec::quantization
