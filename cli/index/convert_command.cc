@@ -12,9 +12,8 @@
 #include "cli/index/code_bits_option.h"
 #include "indexing/code_bits.h"
 #include "indexing/stored_graph.h"
-#include "layout/collection/index_attributes.h"
+#include "layout/collection/index_companions.h"
 #include "layout/index/index_writer.h"
-#include "layout/index/second_copy.h"
 #include "measure/report/json_text.h"
 
 namespace farvec::cli {
@@ -67,14 +66,14 @@ void convert(const ConvertArguments& arguments) {
     indexing::require_codes_fit(directory.manifest().stored_type, layout, recipe.code_bits,
                                 kCodeBitsOption);
   }
+  layout::check_companions(directory, arguments.out);
   layout::check_destination(arguments.out, arguments.overwrite,
                             directory.manifest().dataset_bytes());
   indexing::StoredGraph stored =
       indexing::read_graph(directory, {.threads = options.threads, .quiet = options.quiet});
   const indexing::BuiltGraph built = std::move(stored).built();
   const layout::Manifest manifest = indexing::write_graph(arguments.out, built, recipe, options);
-  layout::copy_index_attributes(directory.path(), directory.manifest(), arguments.out);
-  layout::copy_second_copy(directory.path(), directory.manifest(), arguments.out);
+  layout::copy_companions(directory, arguments.out);
   tell_steering(manifest);
   report(arguments, manifest);
 }

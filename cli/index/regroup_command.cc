@@ -16,8 +16,7 @@
 #include "indexing/cluster_recipe.h"
 #include "indexing/regroup_recipe.h"
 #include "indexing/stored_clusters.h"
-#include "layout/collection/index_attributes.h"
-#include "layout/index/second_copy.h"
+#include "layout/collection/index_companions.h"
 #include "layout/index/index_directory.h"
 #include "measure/report/json_text.h"
 #include "quantization/neighbor_codes.h"
@@ -79,6 +78,7 @@ void regroup(const RegroupArguments& arguments) {
   const auto index = layout::IndexDirectory::open(arguments.index);
   const layout::Manifest& manifest = index.manifest();
   const auto counts = search::read_probe_counts(arguments.frequencies, manifest);
+  layout::check_companions(index, arguments.out);
   layout::check_destination(arguments.out, arguments.overwrite,
                             manifest.region(layout::kRecordsRegion).file_bytes());
   const unsigned threads = resolve_threads(arguments.threads);
@@ -89,8 +89,7 @@ void regroup(const RegroupArguments& arguments) {
   const layout::Manifest written = indexing::write_clusters(
       arguments.out, std::move(stored).grouped(std::move(regrouping.homes)), recipe,
       {arguments.overwrite, threads, arguments.quiet});
-  layout::copy_index_attributes(index.path(), manifest, arguments.out);
-  layout::copy_second_copy(index.path(), manifest, arguments.out);
+  layout::copy_companions(index, arguments.out);
   report(arguments, written, regrouping);
 }
 

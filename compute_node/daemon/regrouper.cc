@@ -15,8 +15,7 @@
 #include "base/output_file.h"
 #include "base/progress.h"
 #include "indexing/regroup_recipe.h"
-#include "layout/collection/index_attributes.h"
-#include "layout/index/second_copy.h"
+#include "layout/collection/index_companions.h"
 #include "layout/index/index_removal.h"
 #include "rpc/channel.h"
 
@@ -126,8 +125,7 @@ void Regrouper::look() {
   indexing::write_clusters(
       path, std::move(stored).grouped(std::move(regrouping.homes)), recipe,
       {.threads = 1, .quiet = true, .interrupted = [this] { return stopping(); }});
-  layout::copy_index_attributes(directory.path(), directory.manifest(), path);
-  layout::copy_second_copy(directory.path(), directory.manifest(), path);
+  layout::copy_companions(directory, path);
   mark_as_made(path);
   publish(path);
   left_ = engine->index().generation;
