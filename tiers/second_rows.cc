@@ -1,6 +1,7 @@
 #include "tiers/second_rows.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "base/error.h"
@@ -69,8 +70,15 @@ RegionSetPointer SecondMemory::on_node(std::uint32_t node) {
 }
 
 RegionSetPointer SecondMemory::map(const std::string& path) const {
-  auto mapped = region_set(transport::MappedRegion::map_file(path, transport::Access::read_only,
-                                                             second_.geometry().file_bytes()));
+  const std::uint64_t bytes = second_.geometry().file_bytes();
+  if (std::filesystem::is_regular_file(path) && std::filesystem::file_size(path) < bytes) {
+    throw Error(
+        "'{}' has {} bytes, but the second copy '{}' has {}: name the tier from which it is "
+        "read (--second-tier)",
+        path, std::filesystem::file_size(path), second_.file().path(), bytes);
+  }
+  auto mapped =
+      region_set(transport::MappedRegion::map_file(path, transport::Access::read_only, bytes));
   second_.file().require_same(mapped->front().bytes(), path);
   return mapped;
 }

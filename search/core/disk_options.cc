@@ -108,7 +108,7 @@ DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manif
 DiskChoice resolve_rerank(DiskChoice choice, const layout::Manifest& manifest, std::uint32_t k,
                           std::uint32_t list) {
   if (choice.rerank) return choice;
-  const bool again = manifest.is_slotted() && manifest.slotted().rerank &&
+  const bool again = manifest.is_slotted() && manifest.slotted().rerank && !manifest.second_copy &&
                      manifest.slotted().payload == layout::PayloadKind::code;
   choice.rerank = again ? std::max(k, slotted::reranked(k, list)) : 0;
   return choice;

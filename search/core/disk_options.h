@@ -58,7 +58,8 @@ DiskChoice parse_page_choice(const DiskArguments& arguments);
 DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest);
 
 /// Returns the choice with a number of results to rank again: twice the k, up to the length of the
-/// list, where the records have codes and the vectors are stored beside them; else 0.
+/// list, where the records have codes and the vectors are stored beside them; else 0. It is 0 too
+/// where a second copy ranks results again.
 DiskChoice resolve_rerank(DiskChoice choice, const layout::Manifest& manifest, std::uint32_t k,
                           std::uint32_t list);
 

@@ -73,6 +73,10 @@ std::shared_ptr<const DiskFile> open_disk_vectors(const layout::IndexDirectory& 
 std::shared_ptr<const DiskFile> open_disk_second(const layout::SecondCopyFile& second,
                                                  const std::string& path) {
   const fs::path own(second.path());
+  if (!path.empty() && !fs::exists(path)) {
+    throw Error("'{}' does not exist: the second copy '{}' cannot be read from there", path,
+                own.string());
+  }
   const bool elsewhere = !path.empty() && fs::is_directory(path);
   auto file = std::make_shared<const DiskFile>(
       (elsewhere ? fs::path(path) / own.filename() : own).string());
