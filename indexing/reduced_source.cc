@@ -46,15 +46,13 @@ dataset::VectorSet halves_of(const VectorView& rows, unsigned threads) {
     for (std::size_t i = begin; i < end; ++i) {
       distance::narrow(reinterpret_cast<const float*>(rows.row(i)), ElementType::f16,
                        rows.dimension, halves.mutable_row(i));
+      if (is_finite_row(halves.mutable_row(i), ElementType::f16, rows.dimension)) continue;
+      refuse(
+          "row {} has an element beyond 65504, which a second copy of f16 does not have: leave it "
+          "out",
+          i);
     }
   });
-  for (std::size_t i = 0; i < halves.count(); ++i) {
-    if (is_finite_row(halves.view().row(i), ElementType::f16, rows.dimension)) continue;
-    refuse(
-        "row {} has an element beyond 65504, which a second copy of f16 does not have: leave it "
-        "out",
-        i);
-  }
   return halves;
 }
 

@@ -6,6 +6,7 @@
 #include "search/lanes/read_dispatcher.h"
 
 namespace farvec::search {
+
 ReadLane::ReadLane(ReadDispatcher& dispatcher, std::uint64_t token)
     : dispatcher_(dispatcher),
       group_(dispatcher.scheduler()),

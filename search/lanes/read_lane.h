@@ -160,7 +160,7 @@ class ReadLane::Appender {
   Appender(const Appender&) = delete;
   Appender& operator=(const Appender&) = delete;
 
-  /// Adds a read of the records region, into the place with the read's number.
+  /// Adds a read of the dispatcher's region, into the place with the read's number.
   void add(std::uint64_t offset, std::uint32_t bytes) {
     if (bytes > lane_.place_bytes_) [[unlikely]] {
       lane_.troubles_.add(Trouble::beyond);
