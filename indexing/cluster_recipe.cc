@@ -11,6 +11,7 @@
 #include "cluster/centroid_index.h"
 #include "cluster/grouping.h"
 #include "indexing/chosen_codes.h"
+#include "indexing/code_bits.h"
 #include "indexing/codes.h"
 #include "layout/index/cluster_writer.h"
 #include "quantization/member_encoder.h"
@@ -154,6 +155,7 @@ EncodedMembers encode_members(const BuiltClusters& built, std::optional<std::uin
 
 layout::Manifest write_clusters(const std::filesystem::path& directory, const BuiltClusters& built,
                                 const ClusterRecipe& recipe, const layout::WriteOptions& options) {
+  require_codes_fit(built.source.rows.type, recipe.layout);
   const cluster::Clustering& clusters = built.clusters;
   layout::Manifest manifest = built.source.manifest;
   manifest.cluster().geometry.kind = recipe.layout;

@@ -124,6 +124,7 @@ layout::Manifest write_packed(const std::filesystem::path& directory, layout::Ma
 layout::Manifest write_graph(const std::filesystem::path& directory, const BuiltGraph& built,
                              const GraphRecipe& recipe, const layout::WriteOptions& options) {
   FARVEC_CHECK(recipe.layout != layout::LayoutKind::slotted, "write_slotted() writes pages");
+  require_codes_fit(built.source.rows.type, recipe.layout, recipe.code_bits, "codes of");
   layout::Manifest manifest = built.source.manifest;
   manifest.graph().layout = recipe.layout;
   manifest.graph().record_checksum = recipe.record_checksum;
