@@ -23,6 +23,10 @@ constexpr auto kLinkLook = std::chrono::microseconds(100);
 const MemtableOptions& checked(const MemtableOptions& options) {
   if (options.capacity == 0) throw Error("a memtable for 0 rows: it takes at least 1");
   graph::require_node_count(options.capacity, "rows in a memtable");
+  if (options.dimension > max_dimension(options.type)) {
+    throw Error("a memtable of {} dimensions: {} has at most {}", options.dimension,
+                to_string(options.type), max_dimension(options.type));
+  }
   // These are the kernels' own checks, made before any memory is allocated.
   (void)distance::pair_kernel(options.metric, options.type, options.dimension);
   return options;
