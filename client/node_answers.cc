@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "base/stored_form.h"
 #include "layout/attributes/schema.h"
 #include "layout/cluster/cluster_layout.h"
 #include "layout/graph/graph_layout.h"
@@ -150,6 +151,10 @@ std::string fault_of(const v1::DescribeResponse& node) {
   if (std::string fault = shape_fault(node); !fault.empty()) return fault;
   if (!is_metric(node.metric())) {
     return unknown("metric", node.metric());
+  }
+  if (!can_compare(metric(node.metric()), element_type(node.type()))) {
+    return fmt::format("it says metric {}, which does not compare {}",
+                       to_string(metric(node.metric())), to_string(element_type(node.type())));
   }
   if (!is_layout(node.layout())) {
     return fmt::format("it says layout '{}', which is none that farvec knows", node.layout());

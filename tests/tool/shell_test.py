@@ -53,7 +53,7 @@ class Bash(unittest.TestCase):
     def test_options_and_their_values(self):
         self.assertEqual(self.offered("farvec", "build", "graph", "--deg"), ["--degree"])
         self.assertEqual(self.offered("farvec", "dataset", "sample", "--type", ""),
-                         ["f32", "f16", "u8", "i8"])
+                         ["f32", "f16", "u8", "i8", "b1"])
         self.assertEqual(self.offered("/opt/bin/farvec-memory-node", "--log-l"), ["--log-level"])
         # Left to bash, which offers files.
         self.assertEqual(self.offered("farvec", "build", "graph", "--data", "ba"), [])
