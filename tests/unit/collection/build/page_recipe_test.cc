@@ -31,7 +31,7 @@ TEST(PageRecipe, PagesAreAsLargeAsRecordsNeed) {
   EXPECT_EQ(page_recipe(shape).payload, layout::PayloadKind::code);
   shape.dimension = kMaxDimension;
   shape.options.degree = layout::kDegreeBounds.most;
-  EXPECT_EQ(page_recipe(shape).page_bytes, 8192u);
+  EXPECT_EQ(page_recipe(shape).page_bytes, 16384u);
 }
 
 TEST(PageRecipe, BitsOfCodesThatRecordsHoldAreRefusedBeforeAnythingIsMade) {

@@ -332,7 +332,7 @@ TEST(GraphGeometry, RefusesWhatCannotBe) {
   expect_bad([](auto& g) { g.count = 0; });
   expect_bad([](auto& g) { g.count = std::size_t{1} << 32; });
   expect_bad([](auto& g) { g.vector_bytes = 0; });
-  expect_bad([](auto& g) { g.vector_bytes = 16385; });
+  expect_bad([](auto& g) { g.vector_bytes = kMaxVectorBytes + 1; });
   expect_bad([](auto& g) { g.max_degree = 0; });
   expect_bad([](auto& g) { g.max_degree = OffsetTable::kMostLength + 1; });
   expect_bad([](auto& g) {
