@@ -50,8 +50,8 @@ class ReducedSource {
  private:
   layout::Manifest manifest_;
   layout::SecondCopyFacts facts_;
+  std::optional<dataset::VectorSet> halved_;  ///< the rows of second_, where they are in f16
   VectorView second_;
-  std::optional<dataset::VectorSet> halved_;  ///< second_ in f16
   dataset::VectorSet rows_;
 };
 
