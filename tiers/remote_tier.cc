@@ -66,9 +66,10 @@ class RemoteSpec final : public TierSpec {
 
   std::unique_ptr<Tier> open(const TierContext& context) const override {
     if (context.second != nullptr) {
-      throw Error("the second copy '{}' is in this machine's folder: name the tier from which it "
-                  "is read (--second-tier)",
-                  context.second->file().path());
+      throw Error(
+          "the second copy '{}' is in this machine's folder: name the tier from which it "
+          "is read (--second-tier)",
+          context.second->file().path());
     }
     if (context.nodes != nullptr) return std::make_unique<NodeTier>(context.nodes, *this);
     const PlacedNodesOptions options = placed_options(context.remote);

@@ -81,10 +81,9 @@ void print_second(const layout::IndexDirectory& index) {
   if (!index.manifest().second_copy) return;
   const layout::SecondCopyFile second(index.path(), index.manifest());
   const layout::SecondCopyFacts& facts = second.facts();
-  print_line("second copy",
-             fmt::format("{} from {}, metric {}, {} bytes", to_string(facts.type),
-                         to_string(facts.source_type), to_string(facts.metric),
-                         grouped(second.geometry().file_bytes())));
+  print_line("second copy", fmt::format("{} from {}, metric {}, {} bytes", to_string(facts.type),
+                                        to_string(facts.source_type), to_string(facts.metric),
+                                        grouped(second.geometry().file_bytes())));
 }
 
 void print_identity(const layout::IndexDirectory& index, const Inspection& own) {

@@ -83,9 +83,10 @@ std::vector<std::uint64_t> ids_from(std::uint64_t first_id, std::uint64_t rows) 
 std::shared_ptr<Segment> copy_segment(const layout::IndexDirectory& index, std::uint64_t first_id,
                                       const SegmentRecipe& recipe) {
   if (index.manifest().second_copy) {
-    throw Error("the index '{}' has fewer bits than its data: a collection takes one whose vectors "
-                "are whole",
-                index.path().string());
+    throw Error(
+        "the index '{}' has fewer bits than its data: a collection takes one whose vectors "
+        "are whole",
+        index.path().string());
   }
   require_fit(index.manifest(), *recipe.manifest, index.path().string());
   const std::vector<std::uint64_t> ids = ids_from(first_id, index.manifest().count);

@@ -44,7 +44,7 @@ struct ServedIndex {
   /// True for a collection: results have users' ids of 64 bits, and there may be fewer than k
   /// vectors.
   bool user_ids = false;
-  bool refines = false;  ///< it has a second copy of its vectors
+  bool refines = false;                ///< it has a second copy of its vectors
   std::optional<Following> following;  ///< for a collection that another process changes
   /// Returns the columns that a filter may name now, from any thread. They only become more. Null
   /// for rows without attributes, which take no filters.
