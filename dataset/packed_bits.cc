@@ -1,10 +1,10 @@
 #include "dataset/packed_bits.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/error.h"
+#include "base/packed_bits.h"
 #include "dataset/shape.h"
 
 namespace farvec::dataset {
@@ -58,14 +58,7 @@ void reverse_bits(std::span<std::byte> bytes) {
 }
 
 void pack_bools(const std::byte* bools, std::uint32_t dimension, std::byte* out) {
-  for (std::uint32_t first = 0; first < dimension; first += 8) {
-    const std::uint32_t end = std::min(first + 8, dimension);
-    unsigned byte = 0;
-    for (std::uint32_t i = first; i < end; ++i) {
-      byte |= unsigned{bools[i] != std::byte{0}} << (i - first);
-    }
-    out[first / 8] = static_cast<std::byte>(byte);
-  }
+  pack_bits(dimension, out, [&](std::uint32_t i) { return bools[i] != std::byte{0}; });
 }
 
 std::unique_ptr<VectorReader> read_packed_bits(std::unique_ptr<VectorReader> bytes, BitOrder order,

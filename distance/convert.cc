@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/packed_bits.h"
 #include "base/stored_form.h"
 #include "distance/distance.h"
 #include "distance/kernels/kernels.h"
@@ -25,16 +26,6 @@ void widen_bits(const void* row, std::uint32_t dimension, float* out) {
   const auto* bytes = static_cast<const std::byte*>(row);
   for (std::uint32_t i = 0; i < dimension; ++i) {
     out[i] = static_cast<float>((std::to_integer<unsigned>(bytes[i / 8]) >> (i % 8)) & 1u);
-  }
-}
-
-void narrow_to_bits(const float* row, std::uint32_t dimension, void* out) {
-  auto* bytes = static_cast<std::byte*>(out);
-  for (std::uint32_t first = 0; first < dimension; first += 8) {
-    const std::uint32_t end = std::min(first + 8, dimension);
-    unsigned byte = 0;
-    for (std::uint32_t i = first; i < end; ++i) byte |= unsigned{row[i] > 0.5f} << (i - first);
-    bytes[first / 8] = static_cast<std::byte>(byte);
   }
 }
 
@@ -109,7 +100,8 @@ void narrow(const float* row, ElementType type, std::uint32_t dimension, void* o
       narrow_integers<std::int8_t>(row, dimension, out);
       return;
     case ElementType::b1:
-      narrow_to_bits(row, dimension, out);
+      pack_bits(dimension, static_cast<std::byte*>(out),
+                [&](std::uint32_t i) { return row[i] > 0.5f; });
       return;
   }
 }

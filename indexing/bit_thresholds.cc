@@ -95,10 +95,22 @@ std::vector<float> medians(dataset::VectorReader& rows, bool allow_nonfinite,
 
 }  // namespace
 
+std::string_view to_string(BitRule rule) {
+  switch (rule) {
+    case BitRule::sign:
+      return "sign";
+    case BitRule::mean:
+      return "mean";
+    case BitRule::median:
+      return "median";
+  }
+  return "?";
+}
+
 std::optional<BitRule> find_bit_rule(std::string_view word) {
-  if (word == "sign") return BitRule::sign;
-  if (word == "mean") return BitRule::mean;
-  if (word == "median") return BitRule::median;
+  for (const BitRule rule : kBitRules) {
+    if (word == to_string(rule)) return rule;
+  }
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/packed_bits.h"
 #include "base/parallel.h"
 #include "distance/distance.h"
 
@@ -59,14 +60,8 @@ float largest_of(ElementType type) {
 
 void to_bits(std::span<const float> row, std::span<const float> thresholds, std::byte* out) {
   FARVEC_CHECK(row.size() == thresholds.size());
-  for (std::size_t first = 0; first < row.size(); first += 8) {
-    const std::size_t end = std::min(first + 8, row.size());
-    unsigned byte = 0;
-    for (std::size_t d = first; d < end; ++d) {
-      byte |= unsigned{row[d] > thresholds[d]} << (d - first);
-    }
-    out[first / 8] = static_cast<std::byte>(byte);
-  }
+  pack_bits(static_cast<std::uint32_t>(row.size()), out,
+            [&](std::uint32_t d) { return row[d] > thresholds[d]; });
 }
 
 float rounding_factor(const VectorView& rows, ElementType type, unsigned threads) {

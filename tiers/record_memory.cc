@@ -62,33 +62,37 @@ RegionSetPointer make_shared_memory(std::uint64_t bytes,
   return region_set(transport::MappedRegion::map_fd(file.fd(), bytes));
 }
 
-RegionSetPointer IndexRecords::dram() {
+RegionSetPointer RecordMemory::dram() {
   if (dram_ != nullptr) return dram_;
-  buffer_ = directory_.load_region(layout::kRecordsRegion, options_);
-  dram_ = region_set(transport::MappedRegion::borrow(buffer_.span()));
+  HugeBuffer memory(bytes());
+  load(memory.span());
+  dram_ = region_set(std::move(memory));
   return dram_;
 }
 
-RegionSetPointer IndexRecords::shared() {
+RegionSetPointer RecordMemory::shared() {
   if (shared_ != nullptr) return shared_;
-  const std::uint64_t bytes = directory_.manifest().region(layout::kRecordsRegion).file_bytes();
-  shared_ = make_shared_memory(bytes, [this](std::span<std::byte> memory) {
-    directory_.load_region(layout::kRecordsRegion, memory, options_);
-  });
+  shared_ = make_shared_memory(bytes(), [this](std::span<std::byte> memory) { load(memory); });
   return shared_;
 }
 
-RegionSetPointer IndexRecords::on_node(std::uint32_t node) {
-  HugeBuffer memory =
-      device::numa_buffer(node, directory_.manifest().region(layout::kRecordsRegion).file_bytes());
-  directory_.load_region(layout::kRecordsRegion, memory.span(), options_);
+RegionSetPointer RecordMemory::on_node(std::uint32_t node) {
+  HugeBuffer memory = device::numa_buffer(node, bytes());
+  load(memory.span());
   return region_set(std::move(memory));
 }
 
+std::uint64_t IndexRecords::bytes() const {
+  return directory_.manifest().region(layout::kRecordsRegion).file_bytes();
+}
+
+void IndexRecords::load(std::span<std::byte> memory) const {
+  directory_.load_region(layout::kRecordsRegion, memory, options_);
+}
+
 RegionSetPointer IndexRecords::map(const std::string& path) const {
-  const std::uint64_t bytes = directory_.manifest().region(layout::kRecordsRegion).file_bytes();
   auto mapped =
-      region_set(transport::MappedRegion::map_file(path, transport::Access::read_only, bytes));
+      region_set(transport::MappedRegion::map_file(path, transport::Access::read_only, bytes()));
   directory_.check_header(layout::kRecordsRegion, mapped->front().bytes(), path);
   return mapped;
 }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "device/numa_memory.h"
 #include "search/refine/refined_part.h"
 
 namespace farvec::tiers {
@@ -43,42 +42,15 @@ TierContext of_second(const search::SearchIndex& index, SecondMemory& memory,
 
 }  // namespace
 
-HugeBuffer SecondMemory::load() const {
-  HugeBuffer buffer(second_.geometry().file_bytes());
-  second_.file().load(buffer.span(), threads_);
-  return buffer;
-}
-
-RegionSetPointer SecondMemory::dram() {
-  if (dram_ == nullptr) dram_ = region_set(load());
-  return dram_;
-}
-
-RegionSetPointer SecondMemory::shared() {
-  if (shared_ == nullptr) {
-    shared_ = make_shared_memory(
-        second_.geometry().file_bytes(),
-        [this](std::span<std::byte> memory) { second_.file().load(memory, threads_); });
-  }
-  return shared_;
-}
-
-RegionSetPointer SecondMemory::on_node(std::uint32_t node) {
-  HugeBuffer memory = device::numa_buffer(node, second_.geometry().file_bytes());
-  second_.file().load(memory.span(), threads_);
-  return region_set(std::move(memory));
-}
-
 RegionSetPointer SecondMemory::map(const std::string& path) const {
-  const std::uint64_t bytes = second_.geometry().file_bytes();
-  if (std::filesystem::is_regular_file(path) && std::filesystem::file_size(path) < bytes) {
+  if (std::filesystem::is_regular_file(path) && std::filesystem::file_size(path) < bytes()) {
     throw Error(
         "'{}' has {} bytes, but the second copy '{}' has {}: name the tier from which it is "
         "read (--second-tier)",
-        path, std::filesystem::file_size(path), second_.file().path(), bytes);
+        path, std::filesystem::file_size(path), second_.file().path(), bytes());
   }
   auto mapped =
-      region_set(transport::MappedRegion::map_file(path, transport::Access::read_only, bytes));
+      region_set(transport::MappedRegion::map_file(path, transport::Access::read_only, bytes()));
   second_.file().require_same(mapped->front().bytes(), path);
   return mapped;
 }

@@ -18,21 +18,17 @@ class SecondMemory final : public RecordMemory {
   explicit SecondMemory(const search::SecondCopy& second, unsigned threads)
       : second_(second), threads_(threads) {}
 
-  RegionSetPointer dram() override;
-  RegionSetPointer shared() override;
-  RegionSetPointer on_node(std::uint32_t node) override;
   /// `path` is a copy of the file.
   RegionSetPointer map(const std::string& path) const override;
   /// Throws Error: devices hold no second copies.
   RegionSetPointer map_stored(const std::string& path) const override;
 
  private:
-  HugeBuffer load() const;
+  std::uint64_t bytes() const override { return second_.geometry().file_bytes(); }
+  void load(std::span<std::byte> memory) const override { second_.file().load(memory, threads_); }
 
   const search::SecondCopy& second_;
   const unsigned threads_;
-  RegionSetPointer dram_;
-  RegionSetPointer shared_;
 };
 
 class SecondRows {

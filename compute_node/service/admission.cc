@@ -166,17 +166,19 @@ std::string read_select(const v1::SearchRequest& request, const ServedIndex& ind
 /// Returns what is wrong with what is asked of a second copy.
 std::string check_refining(const v1::SearchRequest& request, const ServedIndex& index,
                            const search::SearchParameters& parameters) {
-  if (request.refine() == 0 && !request.candidates()) return {};
-  const char* const field = request.candidates() ? "candidates" : "refine";
-  if (!index.refines) {
-    return fmt::format("{}: the index has no second copy of its vectors: leave it out", field);
+  using search::SearchFault;
+  switch (search::find_fault({request.refine(), request.candidates()}, parameters,
+                             {.refines = index.refines})) {
+    case SearchFault::none:
+      return {};
+    case SearchFault::no_second_copy:
+      return fmt::format("{}: the index has no second copy of its vectors: leave it out",
+                         request.candidates() ? "candidates" : "refine");
+    case SearchFault::refined_candidates:
+      return "refine: candidates are not ranked again: leave one of both out";
+    default:
+      return out_of_range("refine", request.refine(), 1, parameters.candidates() / parameters.k());
   }
-  if (request.refine() == 0) return {};
-  if (request.candidates()) return "refine: candidates are not ranked again: leave one of both out";
-  const auto* const graph = std::get_if<search::GraphChoice>(&parameters.choice());
-  const std::uint32_t list = graph != nullptr ? graph->list : parameters.probing().list;
-  const std::uint32_t most = std::max(list, parameters.k()) / parameters.k();
-  return request.refine() <= most ? "" : out_of_range("refine", request.refine(), 1, most);
 }
 
 WorkUnits query_work(const search::SearchChoice& choice, const ServedIndex& index) {

@@ -37,6 +37,14 @@ std::uint64_t rows_begin_of(std::size_t parameters) {
   return kSecondCopyBlock + round_up(parameters * sizeof(float), kSecondCopyBlock);
 }
 
+/// Returns what is before the rows.
+std::vector<std::byte> begin_of(const SecondCopyHeader& header, std::span<const float> parameters) {
+  std::vector<std::byte> begin(header.rows_begin);
+  std::memcpy(begin.data(), &header, sizeof(header));
+  std::memcpy(begin.data() + kSecondCopyBlock, parameters.data(), parameters.size_bytes());
+  return begin;
+}
+
 bool is_known(const SecondCopyHeader& header) {
   return static_cast<std::size_t>(header.metric) < kMetrics.size() &&
          static_cast<std::size_t>(header.source_type) < kElementTypes.size() &&
@@ -52,6 +60,11 @@ bool can_be_reduced(const SecondCopyHeader& header, const Manifest& manifest) {
   if (header.type != stored && !halved) return false;
   const bool bits = header.reduction == ReductionKind::bits;
   return bits == (manifest.stored_type == ElementType::b1);
+}
+
+/// Returns how many rows are written, read or checked at a time.
+std::size_t rows_per_piece(const SecondCopyGeometry& geometry) {
+  return std::max<std::size_t>(kPieceBytes / geometry.row_bytes(), 1);
 }
 
 std::filesystem::path file_in(const std::filesystem::path& folder) {
@@ -119,12 +132,9 @@ void write_second_copy(const std::filesystem::path& folder, const Manifest& mani
                           .parameters_checksum = checksum_of(facts.parameters)};
   header.header_checksum = checksum_of(header);
   OutputFile file(file_in(folder).string(), geometry.file_bytes());
-  std::vector<std::byte> begin(geometry.offset_of(0));
-  std::memcpy(begin.data(), &header, sizeof(header));
-  std::memcpy(begin.data() + kSecondCopyBlock, facts.parameters.data(),
-              facts.parameters.size() * sizeof(float));
+  const std::vector<std::byte> begin = begin_of(header, facts.parameters);
   file.append(begin.data(), begin.size());
-  const std::size_t piece = std::max<std::size_t>(kPieceBytes / geometry.row_bytes(), 1);
+  const std::size_t piece = rows_per_piece(geometry);
   std::vector<std::byte> bytes(piece * geometry.row_bytes());
   for (std::size_t first = 0; first < rows.count; first += piece) {
     const std::size_t count = std::min(piece, rows.count - first);
@@ -142,15 +152,11 @@ void copy_second_copy(const std::filesystem::path& from, const Manifest& manifes
                       const std::filesystem::path& to) {
   if (!manifest.second_copy) return;
   const SecondCopyFile second(from, manifest);
-  second.verify();
-  const InputFile file(second.path());
-  OutputFile out(file_in(to).string(), file.size());
-  std::vector<std::byte> piece(std::min<std::uint64_t>(kPieceBytes, file.size()));
-  for (std::uint64_t at = 0; at < file.size(); at += piece.size()) {
-    const std::size_t bytes = std::min<std::uint64_t>(piece.size(), file.size() - at);
-    file.read_at(at, piece.data(), bytes);
-    out.append(piece.data(), bytes);
-  }
+  OutputFile out(file_in(to).string(), second.geometry().file_bytes());
+  const std::vector<std::byte> begin = second.begin();
+  out.append(begin.data(), begin.size());
+  second.for_each_piece(
+      [&](std::span<const std::byte> rows) { out.append(rows.data(), rows.size()); });
   out.commit();
 }
 
@@ -216,7 +222,8 @@ SecondCopyFacts SecondCopyFile::read_facts() const {
       path());
 }
 
-void SecondCopyFile::check_rows(std::uint64_t first, std::span<const std::byte> rows) const {
+void SecondCopyFile::read_rows(std::uint64_t first, std::span<std::byte> rows) const {
+  file_.read_at(geometry_.offset_of(static_cast<NodeId>(first)), rows.data(), rows.size());
   const std::size_t count = rows.size() / geometry_.row_bytes();
   for (std::size_t i = 0; i < count; ++i) {
     const auto row = static_cast<NodeId>(first + i);
@@ -230,28 +237,33 @@ void SecondCopyFile::check_rows(std::uint64_t first, std::span<const std::byte> 
 
 void SecondCopyFile::load(std::span<std::byte> destination, unsigned threads) const {
   FARVEC_CHECK(destination.size() == geometry_.file_bytes());
-  const std::uint64_t begin = geometry_.offset_of(0);
-  file_.read_at(0, destination.data(), begin);
-  const std::size_t piece = std::max<std::size_t>(kPieceBytes / geometry_.row_bytes(), 1);
-  parallel_for(geometry_.rows(), piece, resolve_threads(threads),
+  std::ranges::copy(begin(), destination.begin());
+  parallel_for(geometry_.rows(), rows_per_piece(geometry_), resolve_threads(threads),
                [&](std::size_t first, std::size_t end, unsigned) {
                  const std::uint64_t at = geometry_.offset_of(static_cast<NodeId>(first));
                  const std::size_t bytes = (end - first) * geometry_.row_bytes();
-                 file_.read_at(at, destination.data() + at, bytes);
-                 check_rows(first, destination.subspan(at, bytes));
+                 read_rows(first, destination.subspan(at, bytes));
                });
-  require_same(destination.first(begin), path());
 }
 
 void SecondCopyFile::verify() const {
-  const std::size_t piece = std::max<std::size_t>(kPieceBytes / geometry_.row_bytes(), 1);
+  for_each_piece([](std::span<const std::byte>) {});
+}
+
+void SecondCopyFile::for_each_piece(
+    const std::function<void(std::span<const std::byte>)>& take) const {
+  const std::size_t piece = rows_per_piece(geometry_);
   std::vector<std::byte> bytes(piece * geometry_.row_bytes());
   for (std::uint64_t first = 0; first < geometry_.rows(); first += piece) {
     const std::size_t count = std::min<std::uint64_t>(piece, geometry_.rows() - first);
     const std::span<std::byte> rows(bytes.data(), count * geometry_.row_bytes());
-    file_.read_at(geometry_.offset_of(static_cast<NodeId>(first)), rows.data(), rows.size());
-    check_rows(first, rows);
+    read_rows(first, rows);
+    take(rows);
   }
+}
+
+std::vector<std::byte> SecondCopyFile::begin() const {
+  return begin_of(header_, facts_.parameters);
 }
 
 void SecondCopyFile::require_same(std::span<const std::byte> begin,

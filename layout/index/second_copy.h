@@ -116,6 +116,10 @@ class SecondCopyFile {
   void load(std::span<std::byte> destination, unsigned threads) const;
   /// Checks every row, in pieces of 4 MiB. Throws what load() throws.
   void verify() const;
+  /// Does the same, and gives `take` the rows of each piece, in order, after it has checked them.
+  void for_each_piece(const std::function<void(std::span<const std::byte> rows)>& take) const;
+  /// Returns the bytes before the rows, as they were checked when the file was opened.
+  std::vector<std::byte> begin() const;
   /// Throws Error, naming `source`, unless these first bytes of a copy of the file are those of
   /// this file.
   void require_same(std::span<const std::byte> begin, const std::string& source) const;
@@ -123,7 +127,8 @@ class SecondCopyFile {
  private:
   SecondCopyHeader read_header(const Manifest& manifest) const;
   SecondCopyFacts read_facts() const;
-  void check_rows(std::uint64_t first, std::span<const std::byte> rows) const;
+  /// Reads rows from `first` on, and checks each. Throws what load() throws.
+  void read_rows(std::uint64_t first, std::span<std::byte> rows) const;
 
   const InputFile file_;
   const SecondCopyHeader header_;

@@ -14,19 +14,11 @@
 namespace farvec::measure {
 namespace {
 
-using indexing::BitRule;
 using indexing::ReductionWish;
-
-constexpr std::pair<BitRule, const char*> kRuleWords[] = {
-    {BitRule::sign, "sign"}, {BitRule::mean, "mean"}, {BitRule::median, "median"}};
-
-const char* word_of(BitRule rule) {
-  return std::ranges::find(kRuleWords, rule, &std::pair<BitRule, const char*>::first)->second;
-}
 
 std::vector<ReductionWish> wishes() {
   std::vector<ReductionWish> all;
-  for (const auto& [rule, word] : kRuleWords) {
+  for (const indexing::BitRule rule : indexing::kBitRules) {
     for (const Metric metric : {Metric::hamming, Metric::jaccard}) {
       all.push_back({.type = ElementType::b1, .bits_metric = metric, .rule = rule});
     }
@@ -159,13 +151,14 @@ std::optional<std::size_t> choose_few_bits(const std::vector<FewBits>& tried, do
 
 std::string to_string(const ReductionWish& wish) {
   if (wish.type != ElementType::b1) return std::string(farvec::to_string(wish.type));
-  return fmt::format("b1 by {}, {}", word_of(wish.rule), farvec::to_string(wish.bits_metric));
+  return fmt::format("b1 by {}, {}", indexing::to_string(wish.rule),
+                     farvec::to_string(wish.bits_metric));
 }
 
 std::string store_options(const ReductionWish& wish) {
   std::string text = fmt::format("--store {}", farvec::to_string(wish.type));
   if (wish.type != ElementType::b1) return text;
-  return text + fmt::format(" --by {} --bits-metric {}", word_of(wish.rule),
+  return text + fmt::format(" --by {} --bits-metric {}", indexing::to_string(wish.rule),
                             farvec::to_string(wish.bits_metric));
 }
 

@@ -2,37 +2,12 @@
 
 #include <utility>
 
-#include "device/numa_memory.h"
-
 namespace farvec::measure {
-namespace {
 
-/// Writes to every page, because reads of pages that were never written all hit the one zero page.
-void fill(std::span<std::byte> memory) {
+void BenchMemory::load(std::span<std::byte> memory) const {
   for (std::size_t i = 0; i + sizeof(i) <= memory.size(); i += sizeof(i)) {
     store_unaligned(memory.data() + i, i);
   }
-}
-
-}  // namespace
-
-tiers::RegionSetPointer BenchMemory::dram() {
-  if (dram_) return dram_;
-  buffer_ = HugeBuffer(bytes_);
-  fill(buffer_.span());
-  dram_ = tiers::region_set(transport::MappedRegion::borrow(buffer_.span()));
-  return dram_;
-}
-
-tiers::RegionSetPointer BenchMemory::shared() {
-  if (!shared_) shared_ = tiers::make_shared_memory(bytes_, fill);
-  return shared_;
-}
-
-tiers::RegionSetPointer BenchMemory::on_node(std::uint32_t node) {
-  HugeBuffer memory = device::numa_buffer(node, bytes_);
-  fill(memory.span());
-  return tiers::region_set(std::move(memory));
 }
 
 tiers::RegionSetPointer BenchMemory::map(const std::string& path) const {

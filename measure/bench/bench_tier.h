@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,18 +19,17 @@ class BenchMemory final : public tiers::RecordMemory {
  public:
   explicit BenchMemory(std::uint64_t bytes) : bytes_(bytes) {}
 
-  tiers::RegionSetPointer dram() override;
-  tiers::RegionSetPointer shared() override;
-  tiers::RegionSetPointer on_node(std::uint32_t node) override;
   /// Maps all of the file or device.
   tiers::RegionSetPointer map(const std::string& path) const override;
   tiers::RegionSetPointer map_stored(const std::string& path) const override { return map(path); }
 
  private:
+  std::uint64_t bytes() const override { return bytes_; }
+  /// Writes to every page, because reads of pages that were never written all hit the one zero
+  /// page.
+  void load(std::span<std::byte> memory) const override;
+
   const std::uint64_t bytes_;
-  HugeBuffer buffer_;
-  tiers::RegionSetPointer dram_;  ///< a view of buffer_
-  tiers::RegionSetPointer shared_;
 };
 
 /// Holds one thread's endpoint, with the memory that it reads into. The endpoint is destroyed

@@ -42,29 +42,21 @@ namespace {
     case SearchFault::clusters_zero:
     case SearchFault::clusters_above_bound:
       throw_range(names.probe, asked.probing.clusters, limits.clusters, "");
+    case SearchFault::no_second_copy:
+      refuse(asked.candidates ? names.candidates : names.refine,
+             "the index has no second copy of its vectors, by which candidates could be ranked "
+             "again");
+    case SearchFault::refined_candidates:
+      refuse(names.refine,
+             fmt::format("{} ranks nothing again: leave one of both out", names.candidates));
+    case SearchFault::refine_above_list:
+      refuse(names.refine,
+             fmt::format("{} times {} results are more than the candidates of a "
+                         "search, which are {}: use a longer {}",
+                         asked.refine, asked.k, std::max(asked.list, asked.k), names.list));
     default:
       throw_k(names, asked.k, limits);
   }
-}
-
-void check_refining(const AskedSearch& asked, const SearchBounds& limits,
-                    const SearchNames& names) {
-  if (asked.refine == 0 && !asked.candidates) return;
-  const std::string_view name = asked.candidates ? names.candidates : names.refine;
-  if (!limits.refines) {
-    refuse(name,
-           "the index has no second copy of its vectors, by which candidates could be ranked "
-           "again");
-  }
-  if (asked.refine == 0) return;
-  if (asked.candidates) {
-    refuse(names.refine, fmt::format("{} ranks nothing again: leave one of both out", name));
-  }
-  const std::uint32_t list = std::max(asked.list, asked.k);
-  if (std::uint64_t{asked.refine} * asked.k <= list) return;
-  refuse(names.refine, fmt::format("{} times {} results are more than the candidates of a search, "
-                                   "which are {}: use a longer {}",
-                                   asked.refine, asked.k, list, names.list));
 }
 
 }  // namespace
@@ -89,10 +81,12 @@ SearchBounds limits_of(const layout::Manifest& manifest) {
 SearchParameters check_limits(const AskedSearch& asked, const SearchBounds& limits,
                               const SearchNames& names) {
   const SearchChoice choice = asked.choice(limits.kind);
-  const SearchFault fault = find_fault(asked.k, choice, limits);
+  SearchFault fault = find_fault(asked.k, choice, limits);
   if (fault != SearchFault::none) throw_fault(fault, asked, limits, names);
-  check_refining(asked, limits, names);
-  return SearchParameters::make(asked.k, choice).value();
+  const SearchParameters search = SearchParameters::make(asked.k, choice).value();
+  fault = find_fault({asked.refine, asked.candidates}, search, limits);
+  if (fault != SearchFault::none) throw_fault(fault, asked, limits, names);
+  return search;
 }
 
 }  // namespace farvec::search

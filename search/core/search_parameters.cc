@@ -1,5 +1,7 @@
 #include "search/core/search_parameters.h"
 
+#include <algorithm>
+
 namespace farvec::search {
 namespace {
 
@@ -51,6 +53,12 @@ const char* message_of(SearchFault fault) {
       return "probe must be at least 1";
     case SearchFault::clusters_above_bound:
       return "probe exceeds its maximum";
+    case SearchFault::no_second_copy:
+      return "the index has no second copy of its vectors";
+    case SearchFault::refined_candidates:
+      return "candidates are not ranked again";
+    case SearchFault::refine_above_list:
+      return "more candidates are to be ranked again than the search has";
   }
   return "the search is not one that is known";
 }
@@ -71,6 +79,15 @@ SearchFault find_fault(std::uint32_t k, const SearchChoice& choice, const Search
   return std::visit([&](const auto& own) { return fault_of(k, own, bounds); }, choice);
 }
 
+SearchFault find_fault(const RefineChoice& asked, const SearchParameters& search,
+                       const SearchBounds& bounds) {
+  if (asked.refine == 0 && !asked.candidates) return SearchFault::none;
+  if (!bounds.refines) return SearchFault::no_second_copy;
+  if (asked.refine > 0 && asked.candidates) return SearchFault::refined_candidates;
+  if (asked.refine > search.candidates() / search.k()) return SearchFault::refine_above_list;
+  return SearchFault::none;
+}
+
 Status to_status(SearchFault fault) {
   if (fault == SearchFault::none) return {};
   return {StatusCode::invalid_argument, message_of(fault)};
@@ -85,6 +102,11 @@ Result<SearchParameters> SearchParameters::make(std::uint32_t k, const SearchCho
   const SearchFault fault = find_fault(k, choice, bounds);
   if (fault != SearchFault::none) return to_status(fault);
   return SearchParameters(k, choice);
+}
+
+std::uint32_t SearchParameters::candidates() const {
+  const std::uint32_t list = std::visit([](const auto& own) { return own.list; }, choice_);
+  return std::max(list, k_);
 }
 
 }  // namespace farvec::search

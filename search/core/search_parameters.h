@@ -55,6 +55,12 @@ enum class FilterPlan : std::uint8_t {
   scan,    ///< the rows are compared one by one
 };
 
+/// A RefineChoice is what a search may choose of an index with a second copy of its vectors.
+struct RefineChoice {
+  std::uint32_t refine = 0;  ///< SearchRequest::refine
+  bool candidates = false;   ///< SearchRequest::candidates
+};
+
 /// SearchBounds are what an index, its cores, or a daemon in front of them allow.
 struct SearchBounds {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
@@ -82,11 +88,20 @@ enum class SearchFault : std::uint8_t {
   prune_ratio_below_one,  ///< below 1, or NaN
   clusters_zero,
   clusters_above_bound,
+  no_second_copy,      ///< the index has none, by which candidates could be ranked again
+  refined_candidates,  ///< candidates are asked for as they are, and to be ranked again
+  refine_above_list,   ///< more candidates than the search has
 };
 
 /// Returns the first fault of a search of k results within the bounds, in the order of SearchFault.
 /// All faults of searches are found here and nowhere else. Does not allocate.
 SearchFault find_fault(std::uint32_t k, const SearchChoice& choice, const SearchBounds& bounds);
+
+class SearchParameters;
+
+/// Returns the first fault of what a search asks of a second copy of the vectors.
+SearchFault find_fault(const RefineChoice& asked, const SearchParameters& search,
+                       const SearchBounds& bounds);
 
 /// Returns the fault as the status of a core: invalid_argument, or ok.
 Status to_status(SearchFault fault);
@@ -110,6 +125,9 @@ class SearchParameters {
   /// invariant.
   const GraphChoice& graph() const { return of<GraphChoice>(); }
   const ProbeChoice& probing() const { return of<ProbeChoice>(); }
+
+  /// Returns the most results that a second copy can rank again: the list, or k where that is more.
+  std::uint32_t candidates() const;
 
   /// Returns invalid_argument when the bounds do not allow it, another kind of index included.
   Status check(const SearchBounds& bounds) const {

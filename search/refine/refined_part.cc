@@ -22,9 +22,7 @@ constexpr Status kDamaged{StatusCode::data_loss,
 /// Returns how many results of the index a search ranks again.
 std::uint32_t candidates_of(const SearchRequest& request, std::uint64_t rows) {
   const SearchParameters& search = request.parameters;
-  const auto* const graph = std::get_if<GraphChoice>(&search.choice());
-  const std::uint32_t list = graph != nullptr ? graph->list : search.probing().list;
-  const std::uint64_t most = std::max(list, search.k());
+  const std::uint64_t most = search.candidates();
   const std::uint64_t asked = std::uint64_t{request.refine} * search.k();
   return static_cast<std::uint32_t>(std::min({request.refine == 0 ? most : asked, most, rows}));
 }
