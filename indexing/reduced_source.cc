@@ -76,7 +76,6 @@ layout::SecondCopyFacts facts_of(const Source& original, const VectorView& secon
 layout::Manifest reduced_manifest(layout::Manifest manifest, const ReductionWish& wish) {
   manifest.metric = reduced_metric(wish, manifest.metric);
   manifest.source_type = manifest.stored_type = wish.type;
-  manifest.second_copy = true;
   return manifest;
 }
 
@@ -117,6 +116,9 @@ ReducedSource::ReducedSource(const Source& original, const ReductionWish& wish, 
       second_(second_rows(original.rows, wish, halved_, threads)),
       rows_(0, original.rows.dimension, wish.type) {
   facts_ = facts_of(original, second_, wish, threads);
+  manifest_.count = second_.count;
+  manifest_.dimension = second_.dimension;
+  manifest_.second_copy = layout::second_copy_entry(facts_, manifest_);
   rows_ = reduced_rows(second_, facts_, wish.type, threads);
 }
 

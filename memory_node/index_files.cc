@@ -50,7 +50,7 @@ void require_attributes(const RegionTable& table, const layout::IndexDirectory& 
   if (table.file_checksums.empty()) return;
   const auto bytes = [&](std::size_t file) {
     return std::span<const std::byte>(
-        table.regions.at(layout::kRegionCount + file).backing->bytes());
+        table.regions.at(directory.manifest().held_regions() + file).backing->bytes());
   };
   layout::require_index_attributes({bytes(0), bytes(1)}, directory.manifest(),
                                    fmt::format("'{}'", directory.path().string()));

@@ -219,8 +219,9 @@ std::shared_ptr<const RegionTable> Publisher::load_table(const std::string& inde
   layout::require_memory_layout(directory.manifest(), index);
   LoadRequest with_attributes = request;
   refusing_index([&] { with_attributes.beside = open_attributes(directory, request); });
-  state_.total_bytes.store(bytes_to_load(directory.manifest()) + bytes_of(with_attributes.beside),
-                           kRelaxed);
+  state_.total_bytes.store(
+      bytes_to_load(directory.manifest(), request.node) + bytes_of(with_attributes.beside),
+      kRelaxed);
   auto table = load_index(directory, with_attributes);
   refusing_index([&] { require_attributes(*table, directory); });
   return table;

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "layout/index/region_file.h"
+#include "layout/index/second_copy.h"
 #include "memory_node/random_id.h"
 
 namespace farvec::memory_node {
@@ -37,6 +38,14 @@ std::string name_of(const Region& region, std::uint32_t slot) {
   return slot == 0 ? region.kind : fmt::format("{}.{}", region.kind, slot + 1);
 }
 
+/// Persists the region, whose bytes are all there, and lets none be written any more.
+void finish(const Region& region) {
+  region.backing->persist();
+  region.backing->seal();
+  spdlog::info("region {} ({}): {} bytes in {}", region.id, region.kind, region.bytes,
+               region.backing->description());
+}
+
 Region load_region(const layout::IndexDirectory& index, std::uint32_t id,
                    const LoadRequest& request) {
   Region region;
@@ -46,10 +55,27 @@ Region load_region(const layout::IndexDirectory& index, std::uint32_t id,
   if (stopped(request)) throw LoadStopped();
   region.backing = open_backing(request.backing, name_of(region, request.slot), region.bytes);
   index.load_share(id, request.node, region.backing->bytes(), load_options(request));
-  region.backing->persist();
-  region.backing->seal();
-  spdlog::info("region {} ({}): {} bytes in {}", id, region.kind, region.bytes,
-               region.backing->description());
+  finish(region);
+  return region;
+}
+
+/// Loads the node's share of the second copy of the index's vectors.
+Region load_second_copy(const layout::IndexDirectory& index, const LoadRequest& request) {
+  const layout::Manifest& manifest = index.manifest();
+  const layout::SecondCopyFile file(index.path(), manifest);
+  Region region;
+  region.id = layout::kSecondCopyRegion;
+  region.kind = "second copy";
+  region.bytes = manifest.node_bytes(request.node, region.id);
+  if (stopped(request)) throw LoadStopped();
+  region.backing = open_backing(request.backing, name_of(region, request.slot), region.bytes);
+  if (manifest.placement) {
+    file.load_share(manifest.placement->regions[region.id], request.node, region.backing->bytes(),
+                    load_options(request));
+  } else {
+    file.load(region.backing->bytes(), load_options(request));
+  }
+  finish(region);
   return region;
 }
 
@@ -62,10 +88,7 @@ void load_file(RegionTable& table, const OpenedFile& file, const LoadRequest& re
   region.backing = open_backing(request.backing, name_of(region, request.slot), region.bytes);
   table.file_checksums[beside.kind] =
       file.read(region.backing->bytes(), load_options(request).on_chunk);
-  region.backing->persist();
-  region.backing->seal();
-  spdlog::info("region {} ({}): {} bytes in {}", region.id, region.kind, region.bytes,
-               region.backing->description());
+  finish(region);
   table.regions.push_back(std::move(region));
 }
 
@@ -76,7 +99,8 @@ void load_beside(RegionTable& table, const LoadRequest& request) {
 void require_memory_for(const layout::Manifest* index, const LoadRequest& request) {
   if (request.backing.kind == BackingKind::file) return;
   std::vector<std::uint64_t> regions;
-  for (std::uint32_t id = 0; index != nullptr && id < layout::kRegionCount; ++id) {
+  const std::uint32_t held = index == nullptr ? 0 : index->held_regions();
+  for (std::uint32_t id = 0; id < held; ++id) {
     regions.push_back(index->node_bytes(request.node, id));
   }
   for (const auto& file : request.beside) regions.push_back(file->said().bytes);
@@ -121,9 +145,19 @@ std::shared_ptr<const RegionTable> stored_table(std::shared_ptr<const device::St
   return table;
 }
 
+void require_no_second_copy(const layout::Manifest& manifest, const std::string& index) {
+  if (!manifest.second_copy) return;
+  throw Error(
+      "'{}' has a second copy of its vectors, for which a memory device has no place: serve it "
+      "from "
+      "its folder, with --backing dram, shm or file",
+      index);
+}
+
 std::shared_ptr<const RegionTable> store_or_attach(const layout::IndexDirectory& index,
                                                    const LoadRequest& request,
                                                    Clock::time_point start) {
+  require_no_second_copy(index.manifest(), index.path().string());
   if (auto stored = device::StoredIndex::find(request.device, index, request.node)) {
     return stored_table(std::move(stored), true, start);
   }
@@ -140,9 +174,10 @@ std::uint64_t RegionTable::total_bytes() const {
   return sum;
 }
 
-std::uint64_t bytes_to_load(const layout::Manifest& manifest) {
+std::uint64_t bytes_to_load(const layout::Manifest& manifest, std::uint32_t node) {
   std::uint64_t sum = 0;
   for (const layout::RegionEntry& entry : manifest.regions) sum += entry.payload_bytes;
+  if (manifest.second_copy) sum += manifest.node_bytes(node, layout::kSecondCopyRegion);
   return sum;
 }
 
@@ -156,6 +191,7 @@ std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& inde
   for (std::uint32_t id = 0; id < layout::kRegionCount; ++id) {
     table->regions.push_back(load_region(index, id, request));
   }
+  if (index.manifest().second_copy) table->regions.push_back(load_second_copy(index, request));
   load_beside(*table, request);
   table->manifest_json = layout::manifest_to_json(index.manifest());
   table->node = request.node;
@@ -183,6 +219,7 @@ std::shared_ptr<const RegionTable> attach_newest(const LoadRequest& request) {
         "'farvec devices load'",
         request.device->memory().path(), request.node);
   }
+  require_no_second_copy(stored->manifest(), stored->entry().name);
   return stored_table(std::move(stored), true, start);
 }
 

@@ -73,8 +73,8 @@ class LoadStopped : public std::exception {
   const char* what() const noexcept override { return "loading was stopped"; }
 };
 
-/// Returns the payload bytes that a load reads and checks. A node may keep a share of them.
-std::uint64_t bytes_to_load(const layout::Manifest& manifest);
+/// Returns the bytes that a load of node `node` reads and checks. It may keep a share of them.
+std::uint64_t bytes_to_load(const layout::Manifest& manifest, std::uint32_t node);
 
 /// Loads, verifies, persists, publishes and seals the node's share of every region. On a device, an
 /// index that is there already is attached instead. Throws Error naming file and chunk when a

@@ -26,6 +26,10 @@ class NodeTier final : public Tier {
   std::unique_ptr<transport::Endpoint> make_endpoint() const override {
     return nodes_->make_endpoint();
   }
+  std::optional<transport::RegionId> second_region() const override {
+    if (!nodes_->manifest().second_copy) return std::nullopt;
+    return layout::kSecondCopyRegion;
+  }
   std::optional<std::uint32_t> merge_gap_bytes() const override {
     const auto& placement = nodes_->manifest().placement;
     if (!placement) return bytes_per_request_;

@@ -33,6 +33,15 @@ class BareNodeTier final : public Tier {
   const std::unique_ptr<Attachment> attachment_;
 };
 
+/// Throws Error unless the nodes have this second copy, of whatever index.
+void require_same_second(const NodeSet& nodes, const search::SecondCopy& second,
+                         const std::string& addresses) {
+  const auto& theirs = nodes.manifest().second_copy;
+  if (theirs && theirs->header_checksum == second.form().header_checksum()) return;
+  throw Error("the memory node at {} does not have this second copy of the index's vectors: {}",
+              addresses, theirs ? "it has another" : "it serves an index that has none");
+}
+
 /// Throws Error when the nodes serve another index than this one.
 void require_same_index(const NodeSet& nodes, const TierContext& context,
                         const std::string& addresses) {
@@ -44,6 +53,8 @@ void require_same_index(const NodeSet& nodes, const TierContext& context,
                 theirs.dataset.name, theirs.count, directory.path().string());
   }
   if (theirs.placement) search::check_placement(*theirs.placement, *context.index);
+  const search::SecondCopy* const second = context.index->second();
+  if (second != nullptr && theirs.second_copy) require_same_second(nodes, *second, addresses);
 }
 
 class RemoteSpec final : public TierSpec {
@@ -65,18 +76,16 @@ class RemoteSpec final : public TierSpec {
   }
 
   std::unique_ptr<Tier> open(const TierContext& context) const override {
-    if (context.second != nullptr) {
-      throw Error(
-          "the second copy '{}' is in this machine's folder: name the tier from which it "
-          "is read (--second-tier)",
-          context.second->file().path());
-    }
     if (context.nodes != nullptr) return std::make_unique<NodeTier>(context.nodes, *this);
     const PlacedNodesOptions options = placed_options(context.remote);
-    if (context.index == nullptr) return open_bare(options);
+    if (context.index == nullptr && context.second == nullptr) return open_bare(options);
     auto nodes = std::make_shared<PlacedNodes>(options);
     nodes->wait_ready(kPatience);
-    require_same_index(*nodes, context, path_);
+    if (context.second != nullptr) {
+      require_same_second(*nodes, *context.second, path_);
+    } else {
+      require_same_index(*nodes, context, path_);
+    }
     return std::make_unique<NodeTier>(std::move(nodes), *this);
   }
 

@@ -51,7 +51,7 @@ RegionSetPointer SecondMemory::map(const std::string& path) const {
   }
   auto mapped =
       region_set(transport::MappedRegion::map_file(path, transport::Access::read_only, bytes()));
-  second_.file().require_same(mapped->front().bytes(), path);
+  second_.form().require_same(mapped->front().bytes(), path);
   return mapped;
 }
 
@@ -65,17 +65,22 @@ RegionSetPointer SecondMemory::map_stored(const std::string& path) const {
 SecondRows::SecondRows(const TierSpec& spec, const search::SearchIndex& index,
                        const TierContext& context)
     : index_(index),
-      memory_(*index.second(),
+      memory_(std::in_place, *index.second(),
               context.memory == nullptr ? 0 : context.memory->load_options().threads),
       in_own_memory_(spec.traits().own_memory && context.nodes == nullptr),
-      tier_(spec.open(of_second(index, memory_, context))) {}
+      own_(spec.open(of_second(index, *memory_, context))),
+      tier_(*own_) {}
+
+SecondRows::SecondRows(const Tier& records, const search::SearchIndex& index)
+    : index_(index), in_own_memory_(false), tier_(records) {}
 
 std::unique_ptr<const CoreSet> SecondRows::refined(std::unique_ptr<const CoreSet> inner,
                                                    const search::SearchShape& shape) const {
-  tier_->load();  // here, not in the threads of the cores
+  tier_.load();  // here, not in the threads of the cores
   return std::make_unique<const RefinedCores>(
-      std::move(inner), index_, *tier_,
+      std::move(inner), index_, tier_,
       search::RefineOptions{.candidates = std::max(shape.list, shape.k),
+                            .region = tier_.second_region().value_or(0),
                             .checked = in_own_memory_});
 }
 

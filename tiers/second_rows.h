@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "search/core/search_shape.h"
@@ -25,7 +26,9 @@ class SecondMemory final : public RecordMemory {
 
  private:
   std::uint64_t bytes() const override { return second_.geometry().file_bytes(); }
-  void load(std::span<std::byte> memory) const override { second_.file().load(memory, threads_); }
+  void load(std::span<std::byte> memory) const override {
+    second_.file().load(memory, {.threads = threads_, .quiet = true});
+  }
 
   const search::SecondCopy& second_;
   const unsigned threads_;
@@ -33,19 +36,23 @@ class SecondMemory final : public RecordMemory {
 
 class SecondRows {
  public:
-  /// The index has a second copy, and must outlive it. Throws Error where the tier cannot bring it.
+  /// Opens a tier for the second copy. The index has one, and must outlive it. Throws Error where
+  /// the tier cannot bring it.
   SecondRows(const TierSpec& spec, const search::SearchIndex& index, const TierContext& context);
+  /// The tier of the records has the second copy too, in its second_region(). Both must outlive it.
+  SecondRows(const Tier& records, const search::SearchIndex& index);
 
   /// Makes cores that rank again what others find. Both must outlive them.
   std::unique_ptr<const CoreSet> refined(std::unique_ptr<const CoreSet> inner,
                                          const search::SearchShape& shape) const;
-  const Tier& tier() const { return *tier_; }
+  const Tier& tier() const { return tier_; }
 
  private:
   const search::SearchIndex& index_;
-  SecondMemory memory_;
-  const bool in_own_memory_;  ///< every row is checked as it is loaded
-  const std::unique_ptr<const Tier> tier_;
+  std::optional<SecondMemory> memory_;     ///< none where the tier is that of the records
+  const bool in_own_memory_;               ///< every row is checked as it is loaded
+  const std::unique_ptr<const Tier> own_;  ///< null where the tier is that of the records
+  const Tier& tier_;
 };
 
 }  // namespace farvec::tiers

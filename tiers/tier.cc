@@ -69,10 +69,16 @@ std::unique_ptr<Tier> Tier::open(const TierSpec& spec, const TierContext& contex
   }
   std::unique_ptr<Tier> tier = spec.open(context);
   if (context.index == nullptr || context.index->second() == nullptr) return tier;
-  const TierSpec& second = context.second_tier != nullptr ? *context.second_tier : spec;
-  TierContext shared = context;
-  if (context.second_tier == nullptr) shared.device = tier->device();
-  tier->second_ = std::make_unique<const SecondRows>(second, *context.index, shared);
+  if (context.second_tier != nullptr) {
+    tier->second_ =
+        std::make_unique<const SecondRows>(*context.second_tier, *context.index, context);
+  } else if (tier->second_region()) {
+    tier->second_ = std::make_unique<const SecondRows>(*tier, *context.index);
+  } else {
+    TierContext shared = context;
+    shared.device = tier->device();
+    tier->second_ = std::make_unique<const SecondRows>(spec, *context.index, shared);
+  }
   return tier;
 }
 

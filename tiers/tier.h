@@ -92,6 +92,9 @@ class Tier {
   virtual std::shared_ptr<transport::Device> device() const { return nullptr; }
   /// Makes an endpoint for one core, over region 0. Throws Error. It may be called from any thread.
   virtual std::unique_ptr<transport::Endpoint> make_endpoint() const = 0;
+  /// Returns the region of these endpoints that has the second copy of the index's vectors. None:
+  /// the tier brings records alone, and the copy has a tier of its own, as region 0.
+  virtual std::optional<transport::RegionId> second_region() const { return std::nullopt; }
   /// Returns the gap in bytes up to which one read is cheaper than two; none where a merged read
   /// might reach over two memory nodes.
   virtual std::optional<std::uint32_t> merge_gap_bytes() const = 0;

@@ -10,6 +10,7 @@
 #include "base/option_rules.h"
 #include "base/quantity.h"
 #include "cli/commands.h"
+#include "layout/index/file_placement.h"
 #include "layout/index/index_directory.h"
 #include "layout/index/index_writer.h"
 #include "measure/report/json_text.h"
@@ -29,11 +30,11 @@ struct PlaceArguments {
 std::optional<Placement> make_placement(const layout::IndexDirectory& index,
                                         const layout::PlacementOptions& options) {
   if (options.nodes == 1 && options.replicas == 1) return std::nullopt;
-  const auto bytes = index.manifest().region_bytes();
-  if (index.manifest().is_cluster()) {
-    return layout::make_placement(index.load_cluster_locator({}), bytes, options);
+  const Manifest& manifest = index.manifest();
+  if (manifest.is_cluster()) {
+    return layout::place_index(manifest, index.load_cluster_locator({}), options);
   }
-  return layout::make_placement(index.load_locator({}), bytes, options);
+  return layout::place_index(manifest, index.load_locator({}), options);
 }
 
 void print(const Manifest& manifest, const PlaceArguments& arguments) {

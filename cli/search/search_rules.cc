@@ -48,7 +48,7 @@ std::vector<OptionRule> index_rules(const SearchTarget& target) {
                   fmt::format(" ({})", target.manifest.layout_name()));
   std::vector<OptionRule> rules;
   rules.push_back({"--width", graph, "graph indexes" + is});
-  const bool second = target.manifest.second_copy;
+  const bool second = target.manifest.second_copy.has_value();
   rules.push_back({"--list", graph || second || target.manifest.has_member_codes(),
                    "graph indexes, coded clusters and indexes with a second copy" + is});
   for (const char* option : {"--second-tier", "--refine", "--candidates"}) {

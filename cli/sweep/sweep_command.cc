@@ -49,7 +49,7 @@ void refuse_tier_options(const Command& command) {
   OptionRule rule{"", false, "indexes that are no HNSW graph on pages"};
   for (const char* option :
        {"--filter", "--width", "--probe", "--prune-ratio", "--dedup", "--merge-gap", "--tier",
-        "--cache-bytes", "--memory-budget", "--pass-ms", "--line-ns"}) {
+        "--second-tier", "--cache-bytes", "--memory-budget", "--pass-ms", "--line-ns"}) {
     rule.option = option;
     rules.push_back(rule);
   }
@@ -99,6 +99,8 @@ void sweep(const Command& command, const SweepArguments& arguments) {
       .threads = split_numbers(arguments.threads, "--threads"),
       .cache_bytes = measure::split_bytes(arguments.cache_bytes, "--cache-bytes"),
       .tiers = tiers::parse_tiers(arguments.tiers),
+      .second_tier =
+          arguments.second_tier.empty() ? nullptr : tiers::parse_tier(arguments.second_tier),
       .disk = arguments.disk,
       .filter = arguments.filter,
       .k = arguments.k,

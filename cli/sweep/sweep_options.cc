@@ -66,6 +66,9 @@ void add_machine_options(Command& command, SweepArguments& a) {
       .show_default();
   command.add_option("--threads", a.threads, "Cores").show_default();
   command.add_option("--tier", a.tiers, tiers::tier_help(tiers::TierUse::search)).show_default();
+  command.add_option("--second-tier", a.second_tier,
+                     "Where the second copy of an index with fewer bits than its data is read\n"
+                     "from [the row's tier]");
   command
       .add_option("--cache-bytes", a.cache_bytes,
                   "Record cache over all cores of a combination, like 64MB (1000s) or 64MiB\n"

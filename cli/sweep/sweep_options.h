@@ -26,6 +26,7 @@ struct SweepArguments {
   std::string slots = "auto";
   std::string threads = "1";
   std::string tiers = "dram";
+  std::string second_tier;
   std::string cache_bytes = "0";
   std::string range;
   std::string json;

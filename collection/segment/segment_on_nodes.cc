@@ -129,7 +129,7 @@ class Opening {
   tiers::HeldPlace place_on(const std::shared_ptr<tiers::NodeSet>& nodes) const {
     const SegmentNodes& from = *access_.nodes;
     tiers::HeldPlace place{.nodes = nodes,
-                           .region = static_cast<std::uint32_t>(held_.manifest.regions.size() + 1),
+                           .region = held_.manifest.held_regions() + 1,
                            .copies = {},
                            .patience = from.options().attach.call_timeout,
                            .name = fmt::format("segment {}", wanted_.entry.number)};

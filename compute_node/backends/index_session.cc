@@ -47,7 +47,7 @@ ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& m
   served.page_search = options.page_search;
   served.generation = options.generation;
   served.manifest_xxh3 = layout::manifest_checksum(layout::manifest_to_json(manifest));
-  served.index_bytes = search::index_bytes(manifest);
+  served.index_bytes = search::index_bytes(manifest) + manifest.second_copy_bytes();
   served.offset_bytes = index.location_bytes();
   served.code_bytes = index.dram_bytes() - served.offset_bytes;
   const search::SearchShape& shape = options.shape;

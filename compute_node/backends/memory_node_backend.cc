@@ -74,7 +74,7 @@ std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds
   session.tier = tier_->name();
   session.generation = set->generation();
   return std::make_unique<IndexSession>(std::move(index), set->manifest(),
-                                        tiers::Tier::open(*tier_, {.nodes = set}),
+                                        tiers::Tier::open(*tier_, {.index = &*index, .nodes = set}),
                                         std::move(session));
 }
 

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 void check_companions(const IndexDirectory& index, const fs::path& to) {
   const bool attributes = read_index_schema(index.path(), index.manifest()).has_value();
-  const bool second = index.manifest().second_copy;
+  const bool second = index.manifest().second_copy.has_value();
   if (second) SecondCopyFile(index.path(), index.manifest());
   if (!(attributes || second) || !fs::exists(to) || !fs::equivalent(index.path(), to)) return;
   throw Error(

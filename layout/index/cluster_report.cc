@@ -51,7 +51,8 @@ ClusterReport cluster_report(const Manifest& manifest, const ClusterLocator& loc
   const std::uint64_t records = manifest.region(kRecordsRegion).file_bytes();
   report.amplification = static_cast<double>(records) / data;
   report.coupled_amplification = static_cast<double>(coupled_bytes(locator)) / data;
-  report.total_amplification = static_cast<double>(records + kept) / data;
+  report.total_amplification =
+      static_cast<double>(records + kept + manifest.second_copy_bytes()) / data;
   report.compute_dram_bytes_per_vector = static_cast<double>(kept) / count;
   report.clusters_per_vector = members / count;
   const auto all = of_clusters(locator, [](const ClusterEntry& e) { return e.members(); });

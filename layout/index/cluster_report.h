@@ -22,7 +22,7 @@ struct SizeReport {
 struct ClusterReport {
   double amplification = 0;          ///< bytes of the records region over the data set's bytes
   double coupled_amplification = 0;  ///< the same for these clusters in the coupled layout
-  double total_amplification = 0;    ///< with centroids and table included
+  double total_amplification = 0;    ///< with centroids, table and second copy included
   double compute_dram_bytes_per_vector = 0;  ///< centroids and table, in stored form
   double clusters_per_vector = 0;
   double stray_share = 0;  ///< the share of all members that clusters have by address

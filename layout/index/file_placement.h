@@ -1,13 +1,19 @@
-// These functions say where the files beside a placed index are: they are not cut, and each of the
-// first nodes has all of them.
+// These functions place an index with what is beside it. A second copy of its vectors is cut
+// between rows. Files are not cut, and each of the first nodes has all of them.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "layout/index/manifest.h"
 #include "layout/index/placement.h"
 
 namespace farvec::layout {
+
+/// Does what make_placement() does for the index's regions, and places its second copy after them,
+/// where it has one. Throws what make_placement() throws.
+Placement place_index(const Manifest& manifest, const CutPoints& cuts,
+                      const PlacementOptions& options);
 
 /// Says whether a node of a placement has the files.
 constexpr bool holds_files(std::uint32_t node) {

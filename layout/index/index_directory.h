@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "layout/cluster/cluster_layout.h"
 #include "layout/graph/codes_region.h"
 #include "layout/graph/graph_layout.h"
+#include "layout/index/load_options.h"
 #include "layout/index/manifest.h"
 #include "layout/pages/entry_graph.h"
 #include "layout/pages/page_map.h"
@@ -20,18 +20,6 @@
 namespace farvec::layout {
 
 inline constexpr const char* kManifestFile = "manifest.json";
-
-struct LoadOptions {
-  unsigned threads = 0;  ///< 0: one per processor
-  bool quiet = false;    ///< no progress line
-  /// Called from any worker after each verified chunk with the number of its bytes. What it throws
-  /// ends the load and passes through to the caller.
-  std::function<void(std::uint64_t bytes)> on_chunk = {};
-  /// Stores checked payload in its destination, for memory that is written by other stores than the
-  /// kernel's. Called from any worker, for runs that do not overlap. When it is empty, files are
-  /// read into the destination.
-  std::function<void(std::byte* destination, std::span<const std::byte> bytes)> store = {};
-};
 
 /// Immutable after open(); may be shared by threads. All members throw Error that names file and
 /// reason.

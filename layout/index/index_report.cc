@@ -30,6 +30,7 @@ LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout) {
   LayoutCost cost;
   cost.layout = layout;
   cost.codes_bytes = manifest.region(kCodesRegion).file_bytes();
+  cost.second_copy_bytes = manifest.second_copy_bytes();
   if (layout == LayoutKind::slotted) {
     FARVEC_CHECK(manifest.is_slotted());
     cost.records_bytes = manifest.region(kRecordsRegion).file_bytes();

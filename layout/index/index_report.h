@@ -19,12 +19,13 @@ struct LayoutCost {
   /// entries.
   std::uint64_t offsets_bytes = 0;
   std::uint64_t vectors_bytes = 0;           ///< on the SSD beside slotted pages, for re-ranking
+  std::uint64_t second_copy_bytes = 0;       ///< of an index of fewer bits than its data
   double amplification = 0;                  ///< records_bytes over the data set's bytes
   double total_amplification = 0;            ///< total_bytes() over the data set's bytes
   double compute_dram_bytes_per_vector = 0;  ///< codes and offsets
 
   std::uint64_t total_bytes() const {
-    return records_bytes + codes_bytes + offsets_bytes + vectors_bytes;
+    return records_bytes + codes_bytes + offsets_bytes + vectors_bytes + second_copy_bytes;
   }
 };
 

@@ -121,6 +121,8 @@ void write_placement(const fs::path& directory,
   Manifest manifest = index.manifest();
   require_memory_layout(manifest, directory.string());
   manifest.placement = place(index);
+  FARVEC_CHECK(!manifest.placement ||
+               manifest.placement->regions.size() == manifest.held_regions());
   write_manifest(own_path, manifest);
   remove_unused_regions(own_path, manifest);
 }

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "layout/index/second_copy.h"
 
 namespace farvec::layout {
 namespace {
@@ -142,9 +143,26 @@ std::array<std::uint64_t, kRegionCount> Manifest::region_bytes() const {
   return bytes;
 }
 
+std::uint64_t Manifest::second_copy_bytes() const {
+  return second_copy ? second_copy_geometry(*this).file_bytes() : 0;
+}
+
+std::vector<std::uint64_t> Manifest::held_bytes() const {
+  const auto own = region_bytes();
+  std::vector<std::uint64_t> bytes(own.begin(), own.end());
+  if (second_copy) bytes.push_back(second_copy_bytes());
+  return bytes;
+}
+
+std::uint64_t Manifest::node_bytes(std::uint32_t node, std::uint32_t region) const {
+  if (placement) return placement->regions[region].node_bytes(node);
+  const bool second = region == kSecondCopyRegion && second_copy;
+  return second ? second_copy_bytes() : regions.at(region).file_bytes();
+}
+
 std::uint64_t Manifest::node_bytes(std::uint32_t node) const {
   std::uint64_t sum = 0;
-  for (std::uint32_t id = 0; id < kRegionCount; ++id) sum += node_bytes(node, id);
+  for (std::uint32_t id = 0; id < held_regions(); ++id) sum += node_bytes(node, id);
   return sum;
 }
 

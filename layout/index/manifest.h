@@ -47,6 +47,13 @@ struct RegionEntry {
   RegionHeader header() const;
 };
 
+/// Says which second copy of its vectors an index of fewer bits than its data has
+/// (layout/index/second_copy.h).
+struct SecondCopyEntry {
+  ElementType type = ElementType::f32;  ///< that of its rows
+  std::uint64_t header_checksum = 0;    ///< that of the file's header
+};
+
 /// Has what every index has, and the description that its kind has. Asking for the description of
 /// another kind is a broken invariant: test the kind first.
 struct Manifest {
@@ -55,9 +62,9 @@ struct Manifest {
   ElementType source_type = ElementType::f32;  ///< type in the data set, and of queries
   std::uint32_t dimension = 0;
   std::uint64_t count = 0;
-  /// The index's vectors have fewer bits than those of its data: a file of its folder has a second
-  /// copy of these (layout/index/second_copy.h), which says what queries are.
-  bool second_copy = false;
+  /// Empty unless the index's vectors have fewer bits than those of its data: then a file of its
+  /// folder has a second copy of these, which says what queries are.
+  std::optional<SecondCopyEntry> second_copy;
 
   IndexDescription description;
 
@@ -88,8 +95,11 @@ struct Manifest {
   std::uint32_t vector_bytes() const {
     return static_cast<std::uint32_t>(packed_bytes(stored_type, dimension));
   }
-  /// Returns the bytes of the source vectors alone, the measure for amplification.
-  std::uint64_t dataset_bytes() const { return count * packed_bytes(source_type, dimension); }
+  /// Returns the bytes of the data set's vectors alone, the measure for amplification. An index of
+  /// fewer bits than its data has fewer.
+  std::uint64_t dataset_bytes() const { return count * dataset.row_bytes; }
+  /// Returns the bytes of the second copy; 0 where there is none.
+  std::uint64_t second_copy_bytes() const;
 
   // For graphs only, from their description and from what every index has.
   GraphGeometry graph_geometry() const;
@@ -106,14 +116,19 @@ struct Manifest {
   /// Looks a region up by its number.
   const RegionEntry& region(std::uint32_t region) const { return regions.at(region); }
 
-  /// Returns the bytes of the regions that memory nodes serve, headers included.
+  /// Returns the bytes of the index's own regions that memory nodes serve, headers included.
   std::array<std::uint64_t, kRegionCount> region_bytes() const;
-  std::uint32_t memory_nodes() const { return placement ? placement->nodes : 1; }
-  /// Returns the bytes of the region that memory node `node` serves, header included.
-  std::uint64_t node_bytes(std::uint32_t node, std::uint32_t region) const {
-    return placement ? placement->regions[region].node_bytes(node)
-                     : regions.at(region).file_bytes();
+  /// Returns those, and after them the bytes of the second copy where there is one: its region is
+  /// kSecondCopyRegion. Nodes may have files in regions after these.
+  std::vector<std::uint64_t> held_bytes() const;
+  /// Returns how many regions these are; none in a manifest of no index.
+  std::uint32_t held_regions() const {
+    return regions.empty() ? 0 : kRegionCount + (second_copy ? 1 : 0);
   }
+  std::uint32_t memory_nodes() const { return placement ? placement->nodes : 1; }
+  /// Returns the bytes of the region, one of the held_regions(), that memory node `node` serves,
+  /// header included.
+  std::uint64_t node_bytes(std::uint32_t node, std::uint32_t region) const;
   /// Returns the bytes of all regions that memory node `node` serves.
   std::uint64_t node_bytes(std::uint32_t node) const;
 };

@@ -9,6 +9,7 @@
 #include "layout/index/description_json.h"
 #include "layout/index/manifest.h"
 #include "layout/index/placement_json.h"
+#include "layout/index/second_copy.h"
 #include "layout/region/json_fields.h"
 
 namespace farvec::layout {
@@ -57,6 +58,17 @@ IndexDescription read_kind(const JsonFields& fields) {
   fields.fail("index", fmt::format("is '{}', not {}", index, known));
 }
 
+SecondCopyEntry read_second_copy(const JsonFields& fields) {
+  const SecondCopyEntry second{.type = fields.word("type", parse_element_type),
+                               .header_checksum = fields.hash("header_xxh3")};
+  if (second.type == ElementType::b1) fields.fail("type", "is b1, and a second copy has numbers");
+  return second;
+}
+
+Json second_copy_to_json(const SecondCopyEntry& second) {
+  return {{"type", to_string(second.type)}, {"header_xxh3", hash_to_text(second.header_checksum)}};
+}
+
 void read_shape(const JsonFields& fields, Manifest& m) {
   m.metric = fields.word("metric", parse_metric);
   m.stored_type = fields.word("stored_type", parse_element_type);
@@ -70,7 +82,7 @@ void read_shape(const JsonFields& fields, Manifest& m) {
   }
   m.dimension = fields.integer32("dimension", 1, max_dimension(m.stored_type));
   m.count = fields.integer("count", 1, kInvalidNode - 1);
-  m.second_copy = fields.has("second_copy") && fields.boolean("second_copy");
+  if (fields.has("second_copy")) m.second_copy = read_second_copy(fields.object("second_copy"));
 }
 
 void read_dataset(const JsonFields& fields, DatasetFingerprint& dataset) {
@@ -156,7 +168,7 @@ std::string manifest_to_json(const Manifest& m) {
                {"normalised", m.normalised()},
                {"dimension", m.dimension},
                {"count", m.count}};
-  if (m.second_copy) json["second_copy"] = true;
+  if (m.second_copy) json["second_copy"] = second_copy_to_json(*m.second_copy);
   std::visit([&](const auto& description) { add_description(m, description, json); },
              m.description);
   json["dataset"] = dataset_to_json(m.dataset);
@@ -183,7 +195,8 @@ Manifest manifest_from_json(std::string_view text, std::string_view source) {
   read_regions(fields, m, source);
   if (json.contains("placement")) {
     require_memory_layout(m, source);
-    m.placement = placement_from_json(fields.object("placement"), m.region_bytes());
+    m.placement = placement_from_json(fields.object("placement"), m.held_bytes());
+    require_whole_rows(m, source);
   }
   return m;
 }

@@ -60,13 +60,16 @@ std::vector<PlacedExtent> spread(const Begins& begins, std::uint64_t region_byte
   return extents;
 }
 
+/// Returns how long the extents of a region are by default.
+std::uint64_t usual_extent_bytes(std::uint64_t region_bytes, std::uint32_t nodes) {
+  const std::uint64_t wanted = region_bytes / (kExtentsPerNode * std::uint64_t{nodes});
+  return std::clamp(round_up(wanted + 1, 4096), kLeastExtentBytes, kMostExtentBytes);
+}
+
 std::uint64_t choose_extent_bytes(const CutPoints& cuts, const PlacementOptions& options) {
   const std::uint64_t least = round_up(cuts.largest_piece(), 4096);
   if (options.extent_bytes == 0) {
-    const std::uint64_t wanted =
-        cuts.region_bytes() / (kExtentsPerNode * std::uint64_t{options.nodes});
-    return std::max(least,
-                    std::clamp(round_up(wanted + 1, 4096), kLeastExtentBytes, kMostExtentBytes));
+    return std::max(least, usual_extent_bytes(cuts.region_bytes(), options.nodes));
   }
   if (options.extent_bytes < least) {
     throw Error(
@@ -176,6 +179,21 @@ Placement make_placement(const CutPoints& cuts,
                                    region_bytes[region], options.nodes, "the placement");
   }
   return placement;
+}
+
+RegionPlacement place_rows(std::uint64_t rows_begin, std::uint32_t row_bytes,
+                           std::uint64_t region_bytes, const PlacementOptions& options) {
+  const std::uint64_t wanted = options.extent_bytes > 0
+                                   ? options.extent_bytes
+                                   : usual_extent_bytes(region_bytes, options.nodes);
+  const std::uint64_t extent_bytes = round_up(wanted, row_bytes);
+  Begins begins = {0};
+  for (std::uint64_t begin = rows_begin + extent_bytes; begin < region_bytes;
+       begin += extent_bytes) {
+    begins.push_back(begin);
+  }
+  return RegionPlacement(spread(begins, region_bytes, options), region_bytes, options.nodes,
+                         "the placement");
 }
 
 Placement full_copies(std::span<const std::uint64_t> region_bytes, std::uint32_t nodes) {

@@ -90,6 +90,11 @@ Placement make_placement(const CutPoints& cuts,
                          const std::array<std::uint64_t, kRegionCount>& region_bytes,
                          const PlacementOptions& options);
 
+/// Spreads a region in the same way that has rows of `row_bytes` from `rows_begin` on. It is cut
+/// between rows alone.
+RegionPlacement place_rows(std::uint64_t rows_begin, std::uint32_t row_bytes,
+                           std::uint64_t region_bytes, const PlacementOptions& options);
+
 /// Each of `nodes`, of which there are at most PlacedExtent::kMaxCopies, has or may have a copy of
 /// everything; the first is the one to read while it lives. There may be regions after those of the
 /// index. A region that is shorter than a header counts as long as one.

@@ -50,16 +50,16 @@ Json placement_to_json(const Placement& placement) {
 }
 
 Placement placement_from_json(const JsonFields& fields,
-                              const std::array<std::uint64_t, kRegionCount>& region_bytes) {
+                              std::span<const std::uint64_t> region_bytes) {
   Placement placement;
   placement.nodes =
       static_cast<std::uint32_t>(fields.integer("nodes", 2, std::uint64_t{Placement::kMaxNodes}));
   placement.replicas = static_cast<std::uint32_t>(
       fields.integer("replicas", 1, std::uint64_t{PlacedExtent::kMaxCopies}));
-  if (fields.array("regions").size() != kRegionCount) {
-    fields.fail("regions", "does not have three entries");
+  if (fields.array("regions").size() != region_bytes.size()) {
+    fields.fail("regions", fmt::format("does not have {} entries", region_bytes.size()));
   }
-  for (std::uint32_t r = 0; r < kRegionCount; ++r) {
+  for (std::size_t r = 0; r < region_bytes.size(); ++r) {
     const JsonFields region = fields.element("regions", r);
     std::vector<PlacedExtent> extents;
     for (std::size_t e = 0; e < region.array("extents").size(); ++e) {

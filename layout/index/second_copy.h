@@ -9,11 +9,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/input_file.h"
 #include "base/types.h"
 #include "layout/index/companion_file.h"
+#include "layout/index/load_options.h"
 #include "layout/index/manifest.h"
 
 namespace farvec::layout {
@@ -86,10 +88,46 @@ class SecondCopyGeometry {
   std::uint32_t row_bytes_;
 };
 
+/// Returns where the rows of the index's second copy are, which the manifest has.
+SecondCopyGeometry second_copy_geometry(const Manifest& manifest);
+
+/// Returns what the manifest says of a second copy with these facts. The manifest has the shape of
+/// the index, its data set, and its stored type.
+SecondCopyEntry second_copy_entry(const SecondCopyFacts& facts, const Manifest& manifest);
+
+/// Throws Error, naming `source`, where the manifest's placement of its second copy cuts a row.
+void require_whole_rows(const Manifest& manifest, std::string_view source);
+
+/// A SecondCopyForm is what a second copy is, without its rows. Its first bytes say so, wherever
+/// they come from.
+class SecondCopyForm {
+ public:
+  /// `begin` has what is before the rows, as long as second_copy_geometry() says. Throws Error
+  /// naming `source`: the bytes are damaged, those of another index's copy, or no vectors that they
+  /// describe can have been reduced to the index's type.
+  SecondCopyForm(std::span<const std::byte> begin, const Manifest& manifest,
+                 const std::string& source);
+
+  const SecondCopyFacts& facts() const { return facts_; }
+  const SecondCopyGeometry& geometry() const { return geometry_; }
+  /// Returns the number by which the manifest knows it.
+  std::uint64_t header_checksum() const { return header_.header_checksum; }
+  /// Returns the bytes that it was made of.
+  std::vector<std::byte> begin() const;
+  /// Throws Error, naming `source`, unless these first bytes of a copy of the file are the same.
+  void require_same(std::span<const std::byte> begin, const std::string& source) const;
+
+ private:
+  const SecondCopyHeader header_;
+  const SecondCopyFacts facts_;
+  const SecondCopyGeometry geometry_;
+};
+
 /// Gives the index in `folder`, whose manifest this is, its second copy. `rows` has a row for each
-/// of the index's, of facts.type. A second copy that is there is replaced. Memory: 4 MiB. Throws
-/// Error where the rows are others than the manifest's, SystemError like OutputFile, and what
-/// `on_chunk` throws, which is called with the bytes of each chunk; then no new file is there.
+/// of the index's, of facts.type, and the manifest has the second_copy_entry() of these facts. A
+/// second copy that is there is replaced. Memory: 4 MiB. Throws Error where the rows are others
+/// than the manifest's, SystemError like OutputFile, and what `on_chunk` throws, which is called
+/// with the bytes of each chunk; then no new file is there.
 void write_second_copy(const std::filesystem::path& folder, const Manifest& manifest,
                        const SecondCopyFacts& facts, const VectorView& rows,
                        const std::function<void(std::uint64_t bytes)>& on_chunk = {});
@@ -102,38 +140,43 @@ void copy_second_copy(const std::filesystem::path& from, const Manifest& manifes
 /// A SecondCopyFile is the file of an index, open for reading. Threads share it.
 class SecondCopyFile {
  public:
-  /// Opens the second copy of the index in `folder`, whose manifest says that it has one. Reads the
-  /// header and the parameters. Throws Error naming the file: it is missing, shorter or longer than
-  /// its header says, of another index, damaged, or cannot have been reduced to the index's type.
+  /// Opens the second copy of the index in `folder`, whose manifest says that it has one. Reads
+  /// what is before the rows. Throws Error naming the file: it is missing, shorter or longer than
+  /// the manifest says, or what SecondCopyForm refuses.
   SecondCopyFile(const std::filesystem::path& folder, const Manifest& manifest);
 
-  const SecondCopyFacts& facts() const { return facts_; }
-  const SecondCopyGeometry& geometry() const { return geometry_; }
+  const SecondCopyForm& form() const { return form_; }
+  const SecondCopyGeometry& geometry() const { return form_.geometry(); }
   const std::string& path() const { return file_.path(); }
 
   /// Reads the whole file into `destination`, which is geometry().file_bytes() long, and checks
-  /// every row. Throws Error naming the first row that is damaged.
-  void load(std::span<std::byte> destination, unsigned threads) const;
+  /// every row there. Throws Error naming the first row that is damaged, and what options.on_chunk
+  /// throws. It asks for no options.store.
+  void load(std::span<std::byte> destination, const LoadOptions& options) const;
+  /// Reads what memory node `node` of the placement serves of the file, which is
+  /// placement.node_bytes(node) long. It begins as the file does. Throws what load() throws.
+  void load_share(const RegionPlacement& placement, std::uint32_t node,
+                  std::span<std::byte> destination, const LoadOptions& options) const;
   /// Checks every row, in pieces of 4 MiB. Throws what load() throws.
   void verify() const;
   /// Does the same, and gives `take` the rows of each piece, in order, after it has checked them.
   void for_each_piece(const std::function<void(std::span<const std::byte> rows)>& take) const;
-  /// Returns the bytes before the rows, as they were checked when the file was opened.
-  std::vector<std::byte> begin() const;
-  /// Throws Error, naming `source`, unless these first bytes of a copy of the file are those of
-  /// this file.
-  void require_same(std::span<const std::byte> begin, const std::string& source) const;
 
  private:
-  SecondCopyHeader read_header(const Manifest& manifest) const;
-  SecondCopyFacts read_facts() const;
+  /// A Run is some of the file's rows, and their place in a destination.
+  struct Run {
+    std::uint64_t first;
+    std::uint64_t rows;
+    std::uint64_t at;
+  };
+  SecondCopyForm read_form(const Manifest& manifest) const;
   /// Reads rows from `first` on, and checks each. Throws what load() throws.
   void read_rows(std::uint64_t first, std::span<std::byte> rows) const;
+  void load_runs(const std::vector<Run>& runs, std::span<std::byte> destination,
+                 const LoadOptions& options) const;
 
   const InputFile file_;
-  const SecondCopyHeader header_;
-  const SecondCopyFacts facts_;
-  const SecondCopyGeometry geometry_;
+  const SecondCopyForm form_;
 };
 
 /// Returns how many parameters a reduction of that kind has.

@@ -45,6 +45,8 @@ inline constexpr std::uint32_t kOffsetsRegion = 2;
 inline constexpr std::uint32_t kCentroidsRegion = 1;
 inline constexpr std::uint32_t kClustersRegion = 2;
 inline constexpr std::uint32_t kRegionCount = 3;
+/// Where memory nodes serve the second copy of an index's vectors, if it has one.
+inline constexpr std::uint32_t kSecondCopyRegion = kRegionCount;
 /// The regions that only a slotted index has: the page of every vertex, the graph that finds where
 /// searches start, and the vectors when searches re-rank by them. No memory node serves a slotted
 /// index.

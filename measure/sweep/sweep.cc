@@ -76,6 +76,7 @@ class Sweep {
     const tiers::TierContext context{
         .memory = &records_,
         .index = &index_,
+        .second_tier = options.second_tier,
         .remote = {.tls = options.tls,
                    .cores = *std::max_element(options.threads.begin(), options.threads.end())}};
     for (const auto& spec : options.tiers) open_tier(spec, context);
@@ -116,6 +117,7 @@ class Sweep {
             .index_xxh3 = records.payload_checksum(),
             .queries_xxh3 = layout::fingerprint(queries_.all.view()),
             .merge_gap = options_.merge_gap,
+            .second_tier = options_.second_tier == nullptr ? "" : options_.second_tier->name(),
             .index_dram_bytes = index_.dram_bytes()};
   }
 

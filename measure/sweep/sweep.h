@@ -32,6 +32,8 @@ struct SweepOptions {
   std::vector<std::uint32_t> threads = {1};
   std::vector<std::size_t> cache_bytes = {0};  ///< bytes for all cores of a combination
   std::vector<tiers::TierSpecPointer> tiers;
+  /// Where the second copy of an index with fewer bits than its data is read from; null: the tier.
+  tiers::TierSpecPointer second_tier = nullptr;
   search::DiskArguments disk = {};  ///< lists
   std::string filter = {};  ///< the condition that results meet; empty: every row may be one
   std::uint32_t k = 10;

@@ -12,6 +12,7 @@ void add_sizes(const ReportContext& context, const SweepSamples& samples,
   const layout::Manifest& manifest = context.manifest;
   const std::uint64_t index_bytes = manifest.region(layout::kRecordsRegion).file_bytes();
   row["index_bytes"] = index_bytes;
+  if (manifest.second_copy) row["second_copy_bytes"] = manifest.second_copy_bytes();
   row["dataset_bytes"] = manifest.dataset_bytes();
   row["amplification"] =
       static_cast<double>(index_bytes) / static_cast<double>(manifest.dataset_bytes());
@@ -46,7 +47,9 @@ nlohmann::ordered_json sweep_parameters(const ReportContext& context, const Swee
       {"pass_ms", context.queries.pass_ms}};
   // A number that is chosen by measuring may be another one the next time.
   if (point.auto_slots) row.erase("slots");
-  if (manifest.second_copy) row["second_copy"] = true;
+  if (manifest.second_copy) {
+    row["second_tier"] = context.second_tier.empty() ? tier : context.second_tier;
+  }
   row["filter"] = or_null(!context.queries.filter.empty(), context.queries.filter);
   rows_of(manifest).add_parameters(context, point, row);
   return row;

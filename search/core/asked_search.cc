@@ -75,7 +75,9 @@ std::uint32_t usual_k(bool is_within, const SearchBounds& limits) {
 }
 
 SearchBounds limits_of(const layout::Manifest& manifest) {
-  return {.kind = manifest.kind(), .vectors = manifest.count, .refines = manifest.second_copy};
+  return {.kind = manifest.kind(),
+          .vectors = manifest.count,
+          .refines = manifest.second_copy.has_value()};
 }
 
 SearchParameters check_limits(const AskedSearch& asked, const SearchBounds& limits,

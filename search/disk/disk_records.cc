@@ -85,7 +85,7 @@ std::shared_ptr<const DiskFile> open_disk_second(const layout::SecondCopyFile& s
                 file->size(), second.geometry().file_bytes(), own.string());
   }
   const HugeBuffer start = read_start(*file, layout::kSecondCopyBlock);
-  second.require_same(start.span(), file->path());
+  second.form().require_same(start.span(), file->path());
   return file;
 }
 

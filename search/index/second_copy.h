@@ -16,18 +16,20 @@ namespace farvec::search {
 /// candidates, and ranks these by the rows of the second copy.
 class SecondCopy {
  public:
-  /// The index's vectors have type `reduced`.
-  SecondCopy(std::shared_ptr<const layout::SecondCopyFile> file, ElementType reduced,
-             std::uint32_t dimension);
+  /// The rows are those of the index's folder.
+  SecondCopy(std::shared_ptr<const layout::SecondCopyFile> file, const layout::Manifest& manifest);
+  /// The rows are elsewhere: memory nodes have them.
+  SecondCopy(layout::SecondCopyForm form, const layout::Manifest& manifest);
 
-  /// Returns the file of the index's folder.
-  const layout::SecondCopyFile& file() const { return *file_; }
-  const layout::SecondCopyGeometry& geometry() const { return file_->geometry(); }
+  /// Returns the file of the index's folder. Throws Error where the rows are on memory nodes.
+  const layout::SecondCopyFile& file() const;
+  const layout::SecondCopyForm& form() const { return form_; }
+  const layout::SecondCopyGeometry& geometry() const { return form_.geometry(); }
   /// Returns the metric of results.
-  Metric metric() const { return file_->facts().metric; }
+  Metric metric() const { return form_.facts().metric; }
   /// Returns the type of queries, and that of rows. A query is compared in the rows' type.
-  ElementType source_type() const { return file_->facts().source_type; }
-  ElementType type() const { return file_->facts().type; }
+  ElementType source_type() const { return form_.facts().source_type; }
+  ElementType type() const { return form_.facts().type; }
   std::uint32_t dimension() const { return dimension_; }
   /// Says whether distances to the rows are those to the data set's vectors.
   bool is_exact() const;
@@ -37,10 +39,11 @@ class SecondCopy {
   float distance(const std::byte* query, const std::byte* row) const {
     return kernel_(query, row, dimension_);
   }
-  std::size_t dram_bytes() const { return file_->facts().parameters.size() * sizeof(float); }
+  std::size_t dram_bytes() const { return form_.facts().parameters.size() * sizeof(float); }
 
  private:
   const std::shared_ptr<const layout::SecondCopyFile> file_;
+  const layout::SecondCopyForm form_;
   const std::uint32_t dimension_;
   const quantization::Reduction reduction_;
   const distance::PairKernel kernel_;

@@ -44,8 +44,19 @@ void load_second_copy(const layout::IndexDirectory& directory, SearchIndex& inde
   const layout::Manifest& manifest = directory.manifest();
   if (!manifest.second_copy) return;
   auto file = std::make_shared<const layout::SecondCopyFile>(directory.path(), manifest);
-  index.set_second(std::make_shared<const SecondCopy>(std::move(file), manifest.stored_type,
-                                                      manifest.dimension));
+  index.set_second(std::make_shared<const SecondCopy>(std::move(file), manifest));
+}
+
+/// Reads what the second copy is, where the index has one. Its rows stay on the nodes.
+void fetch_second_copy(const layout::Manifest& manifest, transport::Endpoint& endpoint,
+                       const FetchBound& bound, SearchIndex& index) {
+  if (!manifest.second_copy) return;
+  const std::uint64_t bytes = layout::second_copy_geometry(manifest).offset_of(0);
+  const HugeBuffer begin = fetch_bytes(layout::kSecondCopyRegion, bytes, endpoint, bound);
+  index.set_second(std::make_shared<const SecondCopy>(
+      layout::SecondCopyForm(begin.span(), manifest,
+                             fmt::format("the second copy on {}", endpoint.description())),
+      manifest));
 }
 
 }  // namespace
@@ -65,12 +76,6 @@ SearchIndex load_search_index(const layout::IndexDirectory& directory,
 SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
                                const FetchOptions& options) {
   layout::require_memory_layout(manifest, endpoint.description());
-  if (manifest.second_copy) {
-    throw Error(
-        "{} serves an index of few bits without the second copy of its vectors, by which "
-        "searches rank their candidates again: search the index's folder",
-        endpoint.description());
-  }
   std::uint64_t bytes = 0;
   for (const layout::RegionEntry& region : manifest.regions) bytes += region.file_bytes();
   // The records, which stay where they are.
@@ -82,6 +87,7 @@ SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endp
       [&](const auto& description) { return fetch_kind(manifest, description, endpoint, bound); },
       manifest.description);
   if (manifest.placement) check_placement(*manifest.placement, index);
+  fetch_second_copy(manifest, endpoint, bound, index);
   return index;
 }
 

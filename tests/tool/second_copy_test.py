@@ -127,6 +127,51 @@ class SecondCopyTest(DaemonTest):
         self.must_refuse(farvec(*search, "--refine", 101), "--refine", "101 times 5", "500")
         self.must_refuse(farvec(*search, "--refine", 2, "--candidates"), "refine", "candidates")
 
+    def serve_by_memory(self, nodes, tier):
+        """The address of a compute node over that many memory nodes, and theirs."""
+        memory = [f"unix:{self.folder}/m{nodes}-{node}" for node in range(nodes)]
+        fabric = ["--fabric", "tcp:127.0.0.1"] if tier.startswith("fabric") else []
+        for node, address in enumerate(memory):
+            self.start("farvec-memory-node", "--index", self.index, "--listen", address, *fabric,
+                       *(["--node", node] if nodes > 1 else []))
+        address = f"unix:{self.folder}/c{nodes}"
+        self.start("farvec-compute-node", "--memory-node", ",".join(memory), "--tier", tier,
+                   "--listen", address, "--max-list", ROWS)
+        self.await_status(address)
+        return address, memory
+
+    def served_recall(self, address, *options):
+        found = farvec("search", "--connect", address, "--queries", self.queries, "--k", K,
+                       "--list", ROWS, "--groundtruth", self.truth, "--quiet", "--json", *options)
+        row = json.loads(self.must_pass(found).stdout)
+        return row["recall"]
+
+    def test_memory_nodes_hold_it(self):
+        self.stored("--store", "b1")
+        address, memory = self.serve_by_memory(1, "fabric:tcp")
+        self.assertEqual(self.served_recall(address), 1)
+        self.assertEqual(self.served_recall(address, "--exact"), 1)
+        self.assertLess(self.served_recall(address, "--refine", 1), 1)
+        over = f"fabric:tcp:{memory[0]}"
+        for options in (["--tier", over], ["--second-tier", over],
+                        ["--tier", over, "--second-tier", "ssd"]):
+            self.assertEqual(self.recall("--list", ROWS, *options), 1, options)
+        self.processes.close()
+        self.must_pass(farvec("place", "--index", self.index, "--nodes", 3, "--replicas", 2,
+                              "--extent-bytes", "4KiB"))
+        address, _ = self.serve_by_memory(3, "shm")
+        self.assertEqual(self.served_recall(address), 1)
+        facts = json.loads(self.must_pass(farvec("inspect", self.index, "--json")).stdout)
+        self.assertEqual(len(facts["placement"]["regions"]), 4)
+        # Two copies of each byte: more than those of the second copy alone.
+        self.assertGreater(sum(facts["placement"]["node_bytes"]), 2 * facts["second"]["bytes"])
+
+    def test_a_second_copy_of_other_bits_is_refused(self):
+        self.stored("--store", "b1", out="other")
+        self.stored("--store", "b1", "--by", "mean")
+        (self.index / "second.bin").write_bytes((self.folder / "other/second.bin").read_bytes())
+        self.refused_search(words=["second.bin", "of another index"])
+
 
 if __name__ == "__main__":
     unittest.main()

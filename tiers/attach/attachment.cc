@@ -40,16 +40,19 @@ std::vector<std::uint64_t> check_files(const v1::AttachResponse& response, std::
 /// Returns the bytes of the files after the regions.
 std::vector<std::uint64_t> check_regions(const v1::AttachResponse& response,
                                          const layout::Manifest& manifest) {
-  const std::size_t regions = manifest.regions.size();
+  const std::uint32_t regions = manifest.held_regions();
   const auto served = static_cast<std::size_t>(response.regions_size());
   if (served < regions || served > regions + kMostFiles) {
-    throw Error("the memory node serves {} regions and its manifest has {}", served, regions);
+    throw Error("the memory node serves {} regions and its manifest has {}{}", served, regions,
+                served < regions && manifest.second_copy
+                    ? ", with the second copy of its vectors: it may run an older farvec"
+                    : "");
   }
   if (response.node() >= manifest.memory_nodes()) {
     throw Error("the memory node says that it is node {}, and its manifest places the index on {}",
                 response.node(), manifest.memory_nodes());
   }
-  for (std::uint32_t id = 0; id < manifest.regions.size(); ++id) {
+  for (std::uint32_t id = 0; id < regions; ++id) {
     check_region(response.regions(static_cast<int>(id)), id,
                  manifest.node_bytes(response.node(), id));
   }
@@ -69,7 +72,7 @@ std::shared_ptr<const transport::RegionSet> map_regions(const NodeLease& held,
     const v1::Region& region = held.response.regions(static_cast<int>(id));
     regions->push_back(transport::MappedRegion::map_fd(
         held.regions[id].get(), region.bytes(), transport::Access::read_only, region.offset()));
-    if (id >= manifest.regions.size()) continue;  // a file
+    if (id >= manifest.regions.size()) continue;  // the second copy, or a file
     layout::decode_region_header(regions->back().bytes(), fmt::format("attached region {}", id));
   }
   return regions;

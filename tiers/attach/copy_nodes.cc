@@ -18,8 +18,7 @@ layout::Manifest placed_copies(const layout::Manifest& index, const CopyNodesOpt
         nodes, layout::PlacedExtent::kMaxCopies);
   }
   layout::Manifest placed = index;
-  const auto of_index = index.region_bytes();
-  std::vector<std::uint64_t> regions(of_index.begin(), of_index.end());
+  std::vector<std::uint64_t> regions = index.held_bytes();
   regions.insert(regions.end(), options.files.begin(), options.files.end());
   placed.placement = layout::full_copies(regions, static_cast<std::uint32_t>(nodes));
   return placed;

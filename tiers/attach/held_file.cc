@@ -52,7 +52,7 @@ HeldFiles fetch_held_files(const AttachOptions& options, const HeldFilesRequest&
   const auto endpoint = attachment->make_endpoint();
   HeldFiles read{attachment->manifest(), {}};
   for (std::size_t i = 0; i < held.size(); ++i) {
-    const auto region = static_cast<std::uint32_t>(read.manifest.regions.size() + i);
+    const auto region = static_cast<std::uint32_t>(read.manifest.held_regions() + i);
     const double patience = kPatienceUs + static_cast<double>(held[i]) / kLeastBytesPerUs;
     read.files.push_back(
         search::fetch_bytes(region, held[i], *endpoint,

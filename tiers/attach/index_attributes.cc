@@ -18,9 +18,9 @@
 namespace farvec::tiers {
 namespace {
 
-/// The regions of the files, after those of the index.
-constexpr std::uint32_t kSchemaRegion = layout::kRegionCount;
-constexpr std::uint32_t kAttributesRegion = layout::kRegionCount + 1;
+/// The numbers of the files, whose regions follow after those of the index.
+constexpr std::uint32_t kSchemaFile = 0;
+constexpr std::uint32_t kAttributesFile = 1;
 
 class Fetching {
  public:
@@ -44,6 +44,10 @@ class Fetching {
     return "the index on the memory node at " + text;
   }
 
+  std::uint32_t region_of(std::uint32_t file) const {
+    return nodes_->manifest().held_regions() + file;
+  }
+
   search::FetchBound bound(std::uint64_t bytes) const {
     const double seconds =
         options_.deadline_seconds + static_cast<double>(bytes) / options_.least_bytes_per_second;
@@ -51,10 +55,10 @@ class Fetching {
   }
 
   /// Each piece comes through an endpoint of its own, which knows its memory and ends before it.
-  HugeBuffer fetch(std::uint32_t region) const {
-    const std::uint64_t bytes = nodes_->file_bytes().at(region - layout::kRegionCount);
+  HugeBuffer fetch(std::uint32_t file) const {
+    const std::uint64_t bytes = nodes_->file_bytes().at(file);
     const auto endpoint = nodes_->make_endpoint();
-    HugeBuffer read = search::fetch_bytes(region, bytes, *endpoint, bound(bytes));
+    HugeBuffer read = search::fetch_bytes(region_of(file), bytes, *endpoint, bound(bytes));
     endpoint->close();
     return read;
   }
@@ -70,8 +74,8 @@ class Fetching {
   }
 
   std::shared_ptr<const search::RowAttributes> read_attributes() const {
-    const HugeBuffer schema_bytes = fetch(kSchemaRegion);
-    const HugeBuffer bytes = fetch(kAttributesRegion);
+    const HugeBuffer schema_bytes = fetch(kSchemaFile);
+    const HugeBuffer bytes = fetch(kAttributesFile);
     const layout::IndexAttributesBytes files{schema_bytes.span(), bytes.span()};
     const layout::Manifest& manifest = nodes_->manifest();
     const layout::Schema schema = layout::decode_index_schema(files, manifest, source_);
@@ -83,7 +87,7 @@ class Fetching {
   HeldPlace place() const {
     const PlacedNodesOptions& options = nodes_->options();
     HeldPlace place{.nodes = nodes_,
-                    .region = kAttributesRegion,
+                    .region = region_of(kAttributesFile),
                     .copies = {},
                     .patience = options.attach.call_timeout,
                     .name = "the index"};

@@ -110,8 +110,9 @@ bool PlacedNodes::holds_everything() const {
     if (node->attachment != nullptr) here[node->node] = true;
   }
   if (!manifest_->placement) return here[0];
-  for (std::uint32_t r = 0; r < layout::kRegionCount; ++r) {
-    if (r == layout::kRecordsRegion && options_.partial) continue;
+  for (std::uint32_t r = 0; r < manifest_->held_regions(); ++r) {
+    const bool rows = r == layout::kRecordsRegion || r == layout::kSecondCopyRegion;
+    if (rows && options_.partial) continue;
     for (const layout::PlacedExtent& extent : manifest_->placement->regions[r].extents()) {
       const auto copies = std::span(extent.copies).first(extent.copy_count);
       if (std::none_of(copies.begin(), copies.end(),

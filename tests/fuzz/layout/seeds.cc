@@ -18,6 +18,7 @@
 #include "tests/fuzz/layout/collection_seeds.h"
 #include "tests/fuzz/layout/device_fuzz.h"
 #include "tests/fuzz/layout/index_attributes_input.h"
+#include "tests/fuzz/layout/second_copy_input.h"
 #include "tests/fuzz/layout/store_seeds.h"
 #include "tests/fuzz/layout/tuple_fuzz.h"
 #include "tests/fuzz/seed_files.h"
@@ -179,6 +180,35 @@ void write_device(const std::filesystem::path& folder) {
   fuzz::write_seed(fuzz::seed_path(folder, "layout_device_directory_fuzz", "one"), bytes);
 }
 
+/// What is before the rows of a second copy, of bits and of bytes.
+void write_second_copies(const std::filesystem::path& folder) {
+  for (const bool bytes : {false, true}) {
+    Manifest manifest = fuzz::SecondCopyInput::reduced_manifest(bytes);
+    SecondCopyFacts facts{.metric = Metric::l2,
+                          .reduction = bytes ? ReductionKind::rounded : ReductionKind::bits,
+                          .parameters = {}};
+    facts.parameters.assign(reduction_parameters(facts.reduction, manifest.dimension), 0.5f);
+    manifest.second_copy = second_copy_entry(facts, manifest);
+    const std::filesystem::path path = folder / "second_copy";
+    std::filesystem::create_directories(path);
+    const std::vector<float> rows(manifest.count * manifest.dimension, 1.0f);
+    write_second_copy(
+        path, manifest, facts,
+        packed_view(rows.data(), manifest.count, manifest.dimension, ElementType::f32));
+    const std::vector<std::byte> begin = SecondCopyFile(path, manifest).form().begin();
+    for (const std::uint8_t seal : {std::uint8_t{0}, fuzz::SecondCopyInput::kSeal}) {
+      const auto flags = static_cast<std::uint8_t>(
+          seal | (bytes ? fuzz::SecondCopyInput::kBytes : std::uint8_t{0}));
+      std::vector<std::byte> input{std::byte{flags}};
+      append(input, std::span<const std::byte>(begin));
+      fuzz::write_seed(
+          fuzz::seed_path(folder, "layout_second_copy_fuzz", "seed" + std::to_string(flags)),
+          input);
+    }
+    std::filesystem::remove_all(path);
+  }
+}
+
 /// Both files of an index's attributes, as they are and with checksums that are made right.
 void write_attributes(const std::filesystem::path& folder) {
   const Manifest manifest = fuzz::attributed_manifest();
@@ -217,5 +247,6 @@ int main(int argc, char** argv) {
     fuzz::write_collection_seeds(folder);
     fuzz::write_tuples(folder);
     write_attributes(folder);
+    write_second_copies(folder);
   });
 }

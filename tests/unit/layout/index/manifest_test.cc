@@ -46,6 +46,26 @@ TEST(Manifest, RoundTrips) {
   }
 }
 
+TEST(Manifest, SaysWhichSecondCopyItsIndexHas) {
+  Manifest manifest = written_manifest();
+  manifest.second_copy = SecondCopyEntry{.type = ElementType::f16, .header_checksum = 0x123};
+  const std::string text = manifest_to_json(manifest);
+  const Manifest read = manifest_from_json(text, "m.json");
+  EXPECT_EQ(manifest_to_json(read), text);
+  EXPECT_EQ(read.second_copy->type, ElementType::f16);
+  EXPECT_EQ(read.second_copy->header_checksum, 0x123u);
+  EXPECT_EQ(read.held_regions(), kRegionCount + 1);
+  EXPECT_EQ(read.held_bytes().size(), std::size_t{kRegionCount} + 1);
+  const auto refused = [&](const json& second) {
+    return error_after([&](json& bad) { bad["second_copy"] = second; });
+  };
+  EXPECT_THAT(refused(true), HasSubstr("second_copy"));
+  EXPECT_THAT(refused({{"type", "b1"}, {"header_xxh3", "0000000000000123"}}),
+              AllOf(HasSubstr("second_copy"), HasSubstr("type"), HasSubstr("b1")));
+  EXPECT_THAT(refused({{"type", "f32"}, {"header_xxh3", "123"}}), HasSubstr("header_xxh3"));
+  EXPECT_THAT(refused({{"type", "f32"}}), HasSubstr("header_xxh3"));
+}
+
 TEST(Manifest, WritesAFileNameThatIsNotUtf8) {
   Manifest manifest = written_manifest();
   manifest.dataset.file = "caf\xe9.fbin";

@@ -16,9 +16,9 @@
 #include "search/filter/asked_condition.h"
 #include "search/index/row_attributes.h"
 #include "search/kinds/index_loader.h"
-#include "tests/unit/memory_node/node_thread.h"
 #include "tests/unit/message_of.h"
 #include "tests/unit/tiers/filtered_rows.h"
+#include "tests/unit/tiers/nodes_of_index.h"
 #include "tiers/attach/index_attributes.h"
 #include "tiers/tier.h"
 
@@ -31,7 +31,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using tests::message_of;
 
-constexpr std::size_t kNodes = 6;  // two more than hold files
 constexpr std::array kAsked{"true",
                             "false",
                             "price < 50",
@@ -46,39 +45,9 @@ struct Reader {
   std::unique_ptr<Tier> tier;
 };
 
-class OnNodes : public FilteredRows, public ::testing::Test {
+class OnNodes : public FilteredRows, public NodesOfIndex, public ::testing::Test {
  protected:
-  std::string address(std::size_t node) const {
-    return "unix:" + folder_.file("node" + std::to_string(node));
-  }
-  memory_node::DaemonOptions options_of(std::size_t node) const {
-    memory_node::DaemonOptions options = tests::node_options(address(node), tier_);
-    options.index = path().string();
-    options.node = static_cast<std::uint32_t>(node);
-    return options;
-  }
-  void start(std::size_t count = 1) {
-    for (std::size_t node = 0; node < count; ++node) {
-      nodes_[node] = std::make_unique<tests::NodeThread>(options_of(node));
-    }
-  }
-  void place(std::uint32_t nodes, std::uint32_t replicas) const {
-    layout::write_placement(path(), [&](const layout::IndexDirectory& index) {
-      return layout::make_placement(index.load_locator({}), index.manifest().region_bytes(),
-                                    {.nodes = nodes, .replicas = replicas, .extent_bytes = 4096});
-    });
-  }
-
-  PlacedNodesOptions set_options(std::size_t count) const {
-    PlacedNodesOptions options;
-    for (std::size_t node = 0; node < count; ++node) {
-      options.addresses.push_back(rpc::parse_address(address(node)));
-    }
-    options.attach.reads = parse_node_tier(tier_)->read_path();
-    options.attach.call_timeout = std::chrono::seconds(60);
-    options.attach.connect_timeout = std::chrono::seconds(1);
-    return options;
-  }
+  std::filesystem::path served() const override { return path(); }
   Reader read(PlacedNodesOptions options) const {
     Reader reader;
     reader.nodes = std::make_shared<PlacedNodes>(std::move(options));
@@ -86,7 +55,8 @@ class OnNodes : public FilteredRows, public ::testing::Test {
     reader.index = std::make_unique<search::SearchIndex>(
         search::fetch_search_index(reader.nodes->manifest(), *reader.nodes->make_endpoint()));
     fetch_attributes(reader.nodes, {}, *reader.index);
-    reader.tier = Tier::open(*parse_tier(tier_), {.nodes = reader.nodes});
+    reader.tier =
+        Tier::open(*parse_tier(node_tier_), {.index = reader.index.get(), .nodes = reader.nodes});
     return reader;
   }
   Reader read(std::size_t count = 1) const { return read(set_options(count)); }
@@ -147,9 +117,6 @@ class OnNodes : public FilteredRows, public ::testing::Test {
     stream.seekp(-static_cast<std::streamoff>(from_the_end), std::ios::end);
     stream.put(static_cast<char>(byte ^ 1));
   }
-
-  std::string tier_ = "shm";
-  std::array<std::unique_ptr<tests::NodeThread>, kNodes> nodes_;
 };
 
 struct NodeCase {
@@ -159,7 +126,7 @@ struct NodeCase {
 
 class FilteredOnNode : public OnNodes, public ::testing::WithParamInterface<NodeCase> {
  protected:
-  FilteredOnNode() { tier_ = GetParam().tier; }
+  FilteredOnNode() { node_tier_ = GetParam().tier; }
 };
 
 TEST_P(FilteredOnNode, FindsTheNearestThatMeetACondition) {
@@ -190,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, FilteredOnNode,
 
 class PlacedOnNodes : public OnNodes, public ::testing::WithParamInterface<const char*> {
  protected:
-  PlacedOnNodes() { tier_ = GetParam(); }
+  PlacedOnNodes() { node_tier_ = GetParam(); }
 };
 
 TEST_P(PlacedOnNodes, HaveAttributesWhileANodeWithThemLives) {
