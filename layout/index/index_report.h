@@ -19,7 +19,7 @@ struct LayoutCost {
   /// entries.
   std::uint64_t offsets_bytes = 0;
   std::uint64_t vectors_bytes = 0;           ///< on the SSD beside slotted pages, for re-ranking
-  std::uint64_t second_copy_bytes = 0;       ///< of an index of fewer bits than its data
+  std::uint64_t second_copy_bytes = 0;       ///< for an index of fewer bits than its data
   double amplification = 0;                  ///< records_bytes over the data set's bytes
   double total_amplification = 0;            ///< total_bytes() over the data set's bytes
   double compute_dram_bytes_per_vector = 0;  ///< codes and offsets

@@ -22,7 +22,7 @@ struct ReportContext {
   std::uint64_t index_xxh3 = 0;    ///< hash of the checksums of its records
   std::uint64_t queries_xxh3 = 0;  ///< hash of all rows of the file, in stored form
   std::optional<std::uint32_t> merge_gap;
-  std::string second_tier;           ///< of the second copy; empty: each row's own tier
+  std::string second_tier;           ///< has the second copy; empty: each row has its own tier
   std::size_t index_dram_bytes = 0;  ///< bytes that the index itself keeps; those of the cores are
                                      ///< in SweepSamples
 };

@@ -31,12 +31,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using tests::message_of;
 
-constexpr std::array kAsked{"true",
-                            "false",
-                            "price < 50",
-                            "price is null",
-                            "id in (3, 77, 300, 900)",
-                            "tags contains any ('t1') and not price between 10 and 90"};
+constexpr std::array kConditions{"true",
+                                 "false",
+                                 "price < 50",
+                                 "price is null",
+                                 "id in (3, 77, 300, 900)",
+                                 "tags contains any ('t1') and not price between 10 and 90"};
 
 /// What a process that does not see the folder has of the index.
 struct Reader {
@@ -81,7 +81,7 @@ class OnNodes : public FilteredRows, public NodesOfIndex, public ::testing::Test
                                 choice);
   }
   void expect_found(const Reader& reader) {
-    for (const char* const text : kAsked) {
+    for (const char* const text : kConditions) {
       SCOPED_TRACE(text);
       const auto condition = search::asked_condition(*reader.index, text, "filter");
       for (const FilterPlan plan : {FilterPlan::chosen, FilterPlan::walk, FilterPlan::scan}) {

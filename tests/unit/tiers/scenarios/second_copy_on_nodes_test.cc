@@ -87,13 +87,13 @@ class SecondOnNodes : public ReducedRows, public NodesOfIndex, public testing::T
   }
 };
 
-struct NodeCase {
+struct FewBitsCase {
   const char* layout;
   const char* tier;
   ElementType store = ElementType::b1;
 };
 
-class SecondOnNode : public SecondOnNodes, public testing::WithParamInterface<NodeCase> {
+class SecondOnNode : public SecondOnNodes, public testing::WithParamInterface<FewBitsCase> {
  protected:
   SecondOnNode() { node_tier_ = GetParam().tier; }
 };
@@ -124,11 +124,12 @@ TEST_P(SecondOnNode, FindsWhatTheFolderFindsWithTheSameReads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, SecondOnNode,
-                         testing::Values(NodeCase{"csr", "shm"}, NodeCase{"csr", "fabric:tcp"},
-                                         NodeCase{"packed", "fabric:tcp"},
-                                         NodeCase{"grouped", "shm"},
-                                         NodeCase{"grouped", "fabric:tcp"},
-                                         NodeCase{"csr", "fabric:tcp", ElementType::f16}),
+                         testing::Values(FewBitsCase{"csr", "shm"},
+                                         FewBitsCase{"csr", "fabric:tcp"},
+                                         FewBitsCase{"packed", "fabric:tcp"},
+                                         FewBitsCase{"grouped", "shm"},
+                                         FewBitsCase{"grouped", "fabric:tcp"},
+                                         FewBitsCase{"csr", "fabric:tcp", ElementType::f16}),
                          [](const auto& of) {
                            return std::string(of.param.layout) + "_" +
                                   std::string(to_string(of.param.store)) +
