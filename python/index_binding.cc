@@ -1,5 +1,6 @@
 // Binds Result, Counts and Index.
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -241,6 +242,25 @@ void bind_class(nb::module_& module) {
           "exact"_a = false, "within"_a = nb::none(), "filter"_a = nb::none(),
           "select"_a = nb::none(), "plan"_a = "chosen", "deadline"_a = 10.0,
           "refine"_a = nb::none(), "candidates"_a = false, kSearchDoc)
+      .def(
+          "choose",
+          [](const IndexHandle& index, const AnyArray& queries, std::optional<std::int64_t> k,
+             double recall, std::int64_t width, std::optional<float> prune_ratio,
+             const std::optional<std::string>& filter, double deadline) {
+            return choose_search(*index.get(), queries,
+                                 {.k = k,
+                                  .width = width,
+                                  .prune_ratio = prune_ratio,
+                                  .deadline = deadline,
+                                  .filter = filter.value_or("")},
+                                 recall);
+          },
+          "queries"_a, "k"_a = nb::none(), nb::kw_only(), "recall"_a = 0.95, "width"_a = 1,
+          "prune_ratio"_a = nb::none(), "filter"_a = nb::none(), "deadline"_a = 10.0,
+          nb::sig("def choose(self, queries: numpy.ndarray, k: int | None = None, *, "
+                  "recall: float = 0.95, width: int = 1, prune_ratio: float | None = None, "
+                  "filter: str | None = None, deadline: float = 10.0) -> dict[str, int]"),
+          kChooseDoc)
       .def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {

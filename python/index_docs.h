@@ -45,6 +45,25 @@ Raises:
     Unavailable: What the records are read from cannot be reached.
     FailedPrecondition: The index is closed, or was opened before a fork.)";
 
+inline constexpr const char* kChooseDoc =
+    R"(Choose how far searches look, for a recall that they are to have.
+
+Args:
+    queries: A sample like the queries to come, as :meth:`search` takes them; hundreds are enough.
+    k: As in :meth:`search`.
+    recall: The share of the true neighbours that the answers to the sample have at least, up to 1.
+        What is true is found by an exact search, so this reads all vectors once for each query.
+    width, prune_ratio, filter, deadline: As in :meth:`search`.
+
+Returns:
+    Arguments for :meth:`search`: ``{"list": 57}``, of clusters ``{"probe": 9}``, and both where
+    clusters have codes or a second copy ranks again. So
+    ``index.search(queries, 10, **index.choose(sample, 10, recall=0.95))``.
+
+Raises:
+    InvalidArgument: As :meth:`search`.
+    Error: The recall is out of reach; the message has what was reached.)";
+
 inline constexpr const char* kOpenDoc =
     R"(Open an index for searching.
 

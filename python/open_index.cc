@@ -72,6 +72,17 @@ search::SearchBounds OpenIndex::bounds() const {
   return bounds;
 }
 
+measure::SearchReach OpenIndex::reach() const {
+  return {.bounds = bounds(),
+          .clusters_have_lists = manifest().has_member_codes() || index_.second() != nullptr};
+}
+
+bool OpenIndex::has_exact_distances() const {
+  const search::DiskChoice disk =
+      search::resolve_rerank(shape_.disk, manifest(), shape_.k, shape_.list);
+  return search::has_exact_distances(manifest(), index_, *disk.rerank);
+}
+
 Answer OpenIndex::search(const VectorView& queries, const Call& call) {
   const search::SearchParameters parameters =
       search::check_limits(call.asked, bounds(), kArgumentNames);
@@ -110,7 +121,7 @@ nlohmann::ordered_json OpenIndex::describe() const {
   facts["slots"] = shape_.slots;
   facts["threads"] = options_.threads;
   facts["concurrency"] = options_.concurrency;
-  facts["index_bytes"] = search::index_bytes(m);
+  facts["index_bytes"] = search::index_bytes(m) + m.second_copy_bytes();
   facts["dram_bytes"] = index_.dram_bytes();
   facts["version"] = version();
   facts["commit"] = commit();

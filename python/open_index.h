@@ -46,6 +46,8 @@ class OpenIndex final : public Searcher {
   std::string place() const override { return directory_.path().string(); }
   std::optional<std::uint64_t> count() const override { return manifest().count; }
   search::SearchBounds bounds() const override;
+  measure::SearchReach reach() const override;
+  bool has_exact_distances() const override;
   Answer search(const VectorView& queries, const Call& call) override;
   nlohmann::ordered_json describe() const override;
 

@@ -24,6 +24,10 @@ class RemoteIndex final : public Searcher {
   bool takes_filters() const override { return true; }
   std::string place() const override { return "grpc://" + node_.address; }
   search::SearchBounds bounds() const override { return client::limits_of(served_); }
+  measure::SearchReach reach() const override {
+    return {.bounds = bounds(),
+            .clusters_have_lists = served_.refines() || served_.code_bits() > 0};
+  }
   Answer search(const VectorView& queries, const Call& call) override;
   nlohmann::ordered_json describe() const override;
 

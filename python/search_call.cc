@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 #include <utility>
 
 #include "python/attributes.h"
@@ -151,6 +152,23 @@ void refuse_filters(const Searcher& searcher, const SearchArguments& arguments) 
                 name);
 }
 
+/// Numbers the users' ids of several answers, so that these can be compared like rows.
+class RowNumbers {
+ public:
+  void give(Answer& answer) {
+    if (!answer.has_user_ids) return;
+    answer.neighbors.ids.clear();
+    for (const std::uint64_t id : answer.user_ids) {
+      const auto next = static_cast<NodeId>(numbers_.size());
+      answer.neighbors.ids.push_back(
+          id == search::kNoUserId ? kInvalidNode : numbers_.try_emplace(id, next).first->second);
+    }
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, NodeId> numbers_;
+};
+
 /// Gives up the interpreter and searches.
 Answer search_freely(Searcher& searcher, const VectorView& queries, Call& call) {
   if (queries.count <= kQuickQueries) {
@@ -176,6 +194,37 @@ Result run_search(Searcher& searcher, const AnyArray& array, const SearchArgumen
   Answer answer = search_freely(searcher, queries.view(), call);
   if (arguments.within) drop_missing(answer);
   return to_result(std::move(answer), queries.is_one());
+}
+
+std::map<std::string, std::uint32_t> choose_search(Searcher& searcher, const AnyArray& array,
+                                                   const SearchArguments& arguments,
+                                                   double recall) {
+  if (!(recall > 0) || recall > 1) {
+    throw_invalid("recall: {} is out of range: use more than 0, up to 1", recall);
+  }
+  Call call{.asked = asked_search(arguments, searcher.bounds()),
+            .deadline_seconds = checked_deadline(arguments.deadline)};
+  refuse_filters(searcher, arguments);
+  const Rows queries(array, "queries", wish_of(searcher));
+  check_queries(searcher, queries);
+  RowNumbers numbers;
+  measure::ChosenSearch chosen;
+  const measure::SearchReach reach = searcher.reach();
+  run_job([&](const Interruption& interrupted) {
+    call.interrupted = interrupted;
+    const auto search = [&](const search::AskedSearch& asked) {
+      call.asked = asked;
+      Answer answer = searcher.search(queries.view(), call);
+      numbers.give(answer);
+      return measure::SampleAnswers{std::move(answer.neighbors), searcher.has_exact_distances()};
+    };
+    chosen = measure::choose_for_recall(call.asked, reach, recall, search);
+  });
+  const bool graph = reach.bounds.kind == layout::IndexKind::graph;
+  std::map<std::string, std::uint32_t> result;
+  if (!graph) result["probe"] = chosen.asked.probing.clusters;
+  if (graph || reach.clusters_have_lists) result["list"] = chosen.asked.list;
+  return result;
 }
 
 Result run_search_near(Searcher& searcher, const VectorView& vectors,

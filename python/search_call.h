@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +54,12 @@ struct Result {
 /// Checks shapes, types and values, gives up the interpreter and searches; signals can interrupt a
 /// search of many queries. Throws StatusError.
 Result run_search(Searcher& searcher, const AnyArray& queries, const SearchArguments& arguments);
+
+/// Returns the arguments with which the searches of these queries have the recall: of graphs the
+/// list, of clusters those to probe, and the list where it matters. Throws StatusError, and Error
+/// where the recall is out of reach.
+std::map<std::string, std::uint32_t> choose_search(Searcher& searcher, const AnyArray& queries,
+                                                   const SearchArguments& arguments, double recall);
 
 /// Searches like run_search() with the vectors of rows, which have these ids, and leaves out of
 /// each row's results the row itself. The vectors are in a stored form that queries may have.

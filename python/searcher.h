@@ -12,6 +12,7 @@
 #include "dataset/groundtruth.h"
 #include "dataset/packed_bits.h"
 #include "layout/attributes/tuple.h"
+#include "measure/goal/recall_goal.h"
 #include "search/core/asked_search.h"
 #include "search/core/search_core.h"
 
@@ -59,6 +60,10 @@ class Searcher {
   virtual std::optional<std::uint64_t> count() const { return std::nullopt; }
   /// Returns the limits of the searches that it takes at the moment.
   virtual search::SearchBounds bounds() const = 0;
+  /// Returns how far they can look.
+  virtual measure::SearchReach reach() const { return {.bounds = bounds()}; }
+  /// Returns whether distances are those of an exact search.
+  virtual bool has_exact_distances() const { return true; }
   /// Searches for queries of a type that takes() allows and of dimension(), each of which has
   /// distances to others. Throws StatusError.
   virtual Answer search(const VectorView& queries, const Call& call) = 0;

@@ -2,58 +2,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "base/command_line.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/search/plan_option.h"
+#include "cli/search/query_target.h"
 #include "cli/search/search_rules.h"
 #include "cli/search/within_option.h"
 #include "client/remote_node.h"
-#include "client/remote_search.h"
 #include "dataset/recall.h"
 #include "measure/report/json_text.h"
-#include "measure/report/measurement.h"
-#include "measure/sweep/disk_choices.h"
 #include "rpc/tls_flags.h"
-#include "search/core/asked_search.h"
-#include "search/core/batch_search.h"
-#include "search/core/queries.h"
-#include "search/filter/asked_condition.h"
-#include "search/kinds/index_loader.h"
-#include "search/searchers/probe_counts.h"
-#include "tiers/index_on_tier.h"
 
 namespace farvec::cli {
 namespace {
-
-struct SearchArguments {
-  std::string index;
-  std::string connect;
-  std::string queries;
-  std::string out;
-  std::string groundtruth;
-  std::string tier = "dram";
-  std::string probe_counts;
-  search::AskedSearch parameters;
-  std::string plan = "chosen";
-  std::string second_tier;
-  std::string slots = "auto";
-  unsigned threads = 0;
-  search::DiskArguments disk;
-  std::uint32_t deadline_ms = 10'000;
-  std::uint32_t retries = 0;
-  bool json = false;
-  bool quiet = false;
-  rpc::TlsFiles tls;
-  bool has_bound = false;  ///< --within was given
-};
 
 struct SearchReport {
   double seconds = 0;
@@ -62,9 +30,18 @@ struct SearchReport {
   std::size_t incomplete = 0;  ///< queries with fewer than k neighbours
   std::size_t found = 0;       ///< neighbours of all queries
   double recall = -1;          ///< negative: it was not asked for
-  bool exact = true;           ///< whether distances are exact, so that they can be compared with
-                               ///< the truth's
+  std::size_t sample = 0;      ///< queries that chose how far to look, which recall leaves out
+  double sample_recall = 0;    ///< what these have
 };
+
+/// Says how far a search looks.
+std::string effort(const search::AskedSearch& asked, const measure::SearchReach& reach) {
+  if (asked.exact) return "exact search";
+  const std::string list = fmt::format("--list {}", asked.list);
+  if (reach.bounds.kind == layout::IndexKind::graph) return list;
+  return fmt::format("--probe {}{}", asked.probing.clusters,
+                     reach.clusters_have_lists ? " " + list : "");
+}
 
 double found_per_query(const SearchReport& report) {
   return report.queries == 0
@@ -89,6 +66,10 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
       facts["within"] = arguments.parameters.within;
       facts["found_per_query"] = found_per_query(report);
     }
+    if (report.sample > 0) {
+      facts["sample_queries"] = report.sample;
+      facts["sample_recall"] = report.sample_recall;
+    }
     if (report.recall >= 0) facts["recall"] = report.recall;
     if (!arguments.out.empty()) facts["out"] = arguments.out;
     fmt::print("{}\n", measure::json_text(facts));
@@ -96,7 +77,8 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
   }
   fmt::print("{} queries in {:.3f} s ({:.0f} per second)", report.queries, report.seconds, qps);
   if (report.recall >= 0) {
-    fmt::print(", recall@{} {:.4f}", arguments.parameters.k, report.recall);
+    fmt::print(", recall@{} {:.4f}{}", arguments.parameters.k, report.recall,
+               report.sample > 0 ? " of the queries that did not choose" : "");
   }
   if (arguments.has_bound) {
     fmt::print(", {:.1f} rows a query within {:g}, {} with k = {}", found_per_query(report),
@@ -109,85 +91,25 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
   fmt::print("\n");
 }
 
-/// Reads one number of slots; returns 0 for "auto".
-std::uint32_t one_slots(const std::string& text) {
-  const auto slots = measure::split_slots(text);
-  if (slots.size() > 1) throw Error("--slots: give one number; `farvec sweep` compares several");
-  return slots.front();
-}
+/// The most queries that choose how far to look.
+constexpr std::size_t kMostSample = 500;
 
-double search_local(const SearchArguments& arguments, dataset::GroundTruth& results,
-                    SearchReport& report) {
-  const auto directory = layout::IndexDirectory::open(arguments.index);
-  search::BatchParameters batch{
-      .search = search::check_limits(arguments.parameters, search::limits_of(directory.manifest())),
-      .partial = arguments.parameters.partial,
-      .exact = arguments.parameters.exact,
-      .within = arguments.parameters.within};
-  const std::uint32_t slots = one_slots(arguments.slots);
-  const auto index = search::load_search_index(directory, {.quiet = arguments.quiet});
-  const auto condition = search::asked_condition(index, arguments.parameters.filter, "--filter");
-  batch.condition = condition.get();
-  batch.plan = arguments.parameters.plan;
-  batch.refine = arguments.parameters.refine;
-  batch.candidates = arguments.parameters.candidates;
-  const dataset::VectorSet queries =
-      search::load_queries(arguments.queries, search::form_of(directory.manifest(), index));
-  tiers::IndexRecords records(directory, {.quiet = arguments.quiet});
-  const unsigned threads = resolve_threads(arguments.threads);
-  const auto spec = tiers::parse_tier(arguments.tier);
-  const tiers::IndexOnTier tier(
-      *spec,
-      {.memory = &records,
-       .index = &index,
-       .second_tier =
-           arguments.second_tier.empty() ? nullptr : tiers::parse_tier(arguments.second_tier),
-       .remote = {.tls = arguments.tls, .cores = threads}});
-  search::SearchShape shape{.cores = threads,
-                            .slots = slots,
-                            .k = arguments.parameters.k,
-                            .list = arguments.parameters.list,
-                            .width = arguments.parameters.width,
-                            .probe = arguments.parameters.probing.clusters};
-  if (spec->traits().disk)
-    shape.disk = measure::one_disk_choice(arguments.disk, directory.manifest());
-  shape.disk = search::resolve_rerank(shape.disk, directory.manifest(), shape.k, shape.list);
-  report.exact = search::has_exact_distances(directory.manifest(), index, *shape.disk.rerank);
-  if (slots == 0) shape.slots = tier.choose_slots(shape, queries.view(), batch);
-  if (!arguments.probe_counts.empty()) {
-    shape.probe_counts = std::make_shared<search::ProbeCounts>(directory.manifest());
-  }
-  const auto cores = tier.make_cores(shape);
-  Progress progress("queries", queries.count(), arguments.quiet);
-  batch.stop = [&progress] {
-    progress.advance(1);
-    return false;
+/// Chooses how far to look by the first half of the queries.
+void choose_effort(QueryTarget& target, SearchArguments& arguments, SearchReport& report) {
+  const measure::SearchReach reach = target.reach();
+  report.sample = std::min((target.queries() + 1) / 2, kMostSample);
+  const auto sample = [&](const search::AskedSearch& asked) {
+    Progress progress("choosing: " + effort(asked, reach), report.sample, arguments.quiet);
+    QueryAnswers answers = target.search(asked, report.sample, progress);
+    return measure::SampleAnswers{std::move(answers.found), answers.exact_distances};
   };
-  const search::BatchOutcome outcome = search::run_batch(cores, queries.view(), batch, results);
-  report.coverage = outcome.coverage;
-  if (shape.probe_counts) {
-    search::write_probe_counts(arguments.probe_counts, shape.probe_counts->tally());
-  }
-  return outcome.seconds;
-}
-
-double search_connected(const SearchArguments& arguments, dataset::GroundTruth& results,
-                        SearchReport& report) {
-  client::RemoteSearchOptions options;
-  options.node.address = arguments.connect;
-  options.node.tls = arguments.tls;
-  options.parameters = arguments.parameters;
-  options.deadline = std::chrono::milliseconds(arguments.deadline_ms);
-  options.retries = arguments.retries;
-  const auto queries = dataset::open_vectors(arguments.queries);
-  Progress progress("queries", queries->info().count, arguments.quiet);
-  options.answered = [&progress](std::size_t answered) { progress.advance(answered); };
-  const auto start = std::chrono::steady_clock::now();
-  client::RemoteResults found = client::search_remote(options, *queries);
-  const auto end = std::chrono::steady_clock::now();
-  results = std::move(found.neighbors);
-  report.coverage = found.coverage;
-  return std::chrono::duration<double>(end - start).count();
+  const measure::ChosenSearch chosen =
+      measure::choose_for_recall(arguments.parameters, reach, arguments.recall, sample);
+  arguments.parameters = chosen.asked;
+  report.sample_recall = chosen.recall;
+  if (arguments.quiet || arguments.json) return;
+  fmt::print("chosen: {}, with which the first {} queries have recall@{} {:.4f}\n",
+             effort(chosen.asked, reach), report.sample, arguments.parameters.k, chosen.recall);
 }
 
 /// Refuses options that would be ignored, before anything is loaded.
@@ -212,6 +134,17 @@ search::SearchBounds limits_of(const SearchArguments& arguments) {
   return client::limits_of(client::describe_node(*client::connect_to_node(node), node));
 }
 
+/// Refuses options that --recall chooses, or that leave nothing to choose.
+void check_recall(const Command& command, const SearchArguments& arguments) {
+  if (arguments.recall == 0) return;
+  for (const char* option :
+       {"--list", "--probe", "--refine", "--candidates", "--exact", "--within"}) {
+    if (command.was_given(option)) {
+      throw Error("--recall and {}: give one of both; --recall chooses how far to look", option);
+    }
+  }
+}
+
 /// Says how many rows a search within a distance finds at most, where the options do not.
 void choose_k(const Command& command, SearchArguments& arguments) {
   arguments.has_bound = command.was_given("--within");
@@ -221,16 +154,37 @@ void choose_k(const Command& command, SearchArguments& arguments) {
   if (!command.was_given("--list")) asked.list = std::max(asked.list, asked.k);
 }
 
+/// Returns the recall of all queries but the first ones.
+double recall_after(const QueryAnswers& answers, std::size_t sample,
+                    const dataset::GroundTruth& truth) {
+  const dataset::GroundTruth& found = answers.found;
+  const std::size_t first = sample < found.queries ? sample : 0;
+  const float* const distances =
+      answers.exact_distances ? found.distances.data() + first * found.k : nullptr;
+  return dataset::recall_at_k(
+      {found.ids.data() + first * found.k, distances, found.queries - first, found.k}, truth,
+      found.k, first);
+}
+
 void search(const Command& command, const SearchArguments& given) {
   check_options(command, given);
+  check_recall(command, given);
   SearchArguments arguments = given;
   choose_k(command, arguments);
+  if (arguments.recall > 0) {
+    arguments.parameters.list = std::max(arguments.parameters.list, arguments.parameters.k);
+  }
   arguments.parameters.plan = search::parse_filter_plan(given.plan, "--plan");
   if (!arguments.out.empty()) dataset::check_groundtruth_output(arguments.out);
-  dataset::GroundTruth results;
   SearchReport report;
-  report.seconds = arguments.connect.empty() ? search_local(arguments, results, report)
-                                             : search_connected(arguments, results, report);
+  const std::unique_ptr<QueryTarget> target = open_query_target(arguments);
+  if (arguments.recall > 0) choose_effort(*target, arguments, report);
+  Progress progress("queries", target->queries(), arguments.quiet);
+  const QueryAnswers answers = target->search(arguments.parameters, target->queries(), progress);
+  progress.clear();
+  const dataset::GroundTruth& results = answers.found;
+  report.seconds = answers.seconds;
+  report.coverage = answers.coverage;
   report.queries = results.queries;
   for (std::size_t q = 0; q < results.queries; ++q) {
     const auto row = results.ids.begin() + static_cast<std::ptrdiff_t>(q * results.k);
@@ -241,10 +195,7 @@ void search(const Command& command, const SearchArguments& given) {
   if (!arguments.out.empty()) dataset::write_groundtruth(arguments.out, results);
   if (!arguments.groundtruth.empty()) {
     const auto truth = dataset::read_groundtruth(arguments.groundtruth);
-    report.recall =
-        dataset::recall_at_k({results.ids.data(), report.exact ? results.distances.data() : nullptr,
-                              results.queries, results.k},
-                             truth, results.k);
+    report.recall = recall_after(answers, report.sample, truth);
   }
   print_report(arguments, report);
 }
@@ -269,6 +220,12 @@ void add_parameters(Command& command, SearchArguments& a) {
       .range(1.0, 1e6);
   command.add_flag("--exact", a.parameters.exact,
                    "Compare every query with all vectors, whatever --list or --probe says");
+  command
+      .add_option("--recall", a.recall,
+                  "Choose the least --list (of clusters: --probe, then --list) whose answers to\n"
+                  "the first half of the queries, at most 500, have this share of what an exact\n"
+                  "search finds; --groundtruth then tells the recall of the others")
+      .range(0.01, 1.0);
   add_within_option(command, a.parameters.within);
   command.add_option("--filter", a.parameters.filter,
                      "Condition that results meet, of an index that has attributes (`farvec\n"

@@ -36,6 +36,24 @@ def test_results_are_those_of_the_whole_vectors(tmp_path, rows, queries, options
             assert index.describe()["type"] == "f32"
 
 
+def test_a_recall_chooses_the_arguments(tmp_path, rows, queries):
+    farvec.build_graph(rows, tmp_path / "bits", store="b1", degree=12, progress=False)
+    farvec.build_clusters(rows, tmp_path / "clusters", clusters=10, progress=False)
+    for name, keys in {"bits": {"list"}, "clusters": {"probe"}}.items():
+        with farvec.open(tmp_path / name) as index:
+            chosen = index.choose(queries, K, recall=0.9)
+            assert set(chosen) == keys
+            found = index.search(queries, K, **chosen)
+            assert farvec.recall(found.ids, nearest(rows, queries)) >= 0.9
+            few = index.choose(queries[0], K, recall=0.01)
+            assert list(few.values()) <= list(chosen.values())
+            with pytest.raises(farvec.InvalidArgument, match="recall"):
+                index.choose(queries, K, recall=1.5)
+    with farvec.open(tmp_path / "bits", max_list=K) as index:
+        with pytest.raises(farvec.Error, match="out of reach: with list = 5"):
+            index.choose(queries, K, recall=1)
+
+
 def test_pages_and_their_second_copy(tmp_path, rows, queries):
     farvec.build_slotted(rows, tmp_path / "index", store="b1", progress=False)
     with farvec.open(tmp_path / "index", tier="ssd") as index:

@@ -56,6 +56,42 @@ class SecondCopyTest(DaemonTest):
         self.assertLess(few, 1)
         self.assertLessEqual(few, self.recall("--list", ROWS, "--refine", 20, out="bits"))
 
+    def searched(self, *options, out="index"):
+        found = farvec("search", "--index", self.folder / out, "--queries", self.queries, "--k", K,
+                       "--groundtruth", self.truth, "--quiet", "--json", *options)
+        return json.loads(self.must_pass(found).stdout)
+
+    def test_a_recall_chooses_how_far_to_look(self):
+        self.stored("--store", "b1", out="bits")
+        self.stored(out="floats")
+        self.stored("--store", "b1", kind="cluster", out="clusters")
+        for out in "bits", "floats":
+            row = self.searched("--recall", 0.9, out=out)
+            self.assertEqual(row["sample_queries"], QUERIES // 2)
+            self.assertGreaterEqual(row["sample_recall"], 0.9)
+            again = self.searched("--list", row["list"], out=out)
+            self.assertEqual(again["list"], row["list"])
+            if row["list"] > K:
+                # A list that is one shorter is too short for the queries that chose.
+                shorter = self.searched("--list", row["list"] - 1, "--queries",
+                                        self.first_half(), out=out)
+                self.assertLess(shorter["recall"], 0.9)
+        self.assertGreater(self.searched("--recall", 0.9, out="bits")["list"],
+                           self.searched("--recall", 0.9, out="floats")["list"])
+        row = self.searched("--recall", 1, out="clusters")
+        self.assertEqual(row["sample_recall"], 1)
+        self.assertLessEqual(row["probe"], 20)
+        self.refused_search_of("floats", "--recall", 0.9, "--list", 10,
+                               words=["--recall and --list"])
+        self.refused_search_of("floats", "--recall", 1.5, words=["--recall"])
+
+    def first_half(self):
+        return write_vectors(self.folder / "first", self.asked[:QUERIES // 2])
+
+    def refused_search_of(self, out, *options, words):
+        self.must_refuse(farvec("search", "--index", self.folder / out, "--queries", self.queries,
+                                "--k", K, *options), *words)
+
     def test_candidates_themselves_come_by_the_distance_of_the_index(self):
         self.stored("--store", "b1")
         out = self.folder / "found.ibin"
@@ -151,6 +187,9 @@ class SecondCopyTest(DaemonTest):
         address, memory = self.serve_by_memory(1, "fabric:tcp")
         self.assertEqual(self.served_recall(address), 1)
         self.assertEqual(self.served_recall(address, "--exact"), 1)
+        chosen = farvec("search", "--connect", address, "--queries", self.queries, "--k", K,
+                        "--recall", 0.9, "--quiet", "--json")
+        self.assertGreaterEqual(json.loads(self.must_pass(chosen).stdout)["sample_recall"], 0.9)
         self.assertLess(self.served_recall(address, "--refine", 1), 1)
         over = f"fabric:tcp:{memory[0]}"
         for options in (["--tier", over], ["--second-tier", over],
