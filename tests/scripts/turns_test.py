@@ -11,7 +11,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import check_layers  # noqa: E402  (found there)
 
 SCRIPT = ROOT / "scripts" / "test.sh"
-OTHERS = {"asan-0", "asan-1", "asan-2", "tsan-0", "tsan-1", "tsan-2", "fuzz"}
+OTHERS = {"asan-0", "asan-1", "asan-2", "asan-3",
+          "tsan-0", "tsan-1", "tsan-2", "tsan-3", "fuzz"}
 
 
 def turn_of(number):
@@ -21,8 +22,8 @@ def turn_of(number):
 
 class Turns(unittest.TestCase):
     def test_two_of_three_commits_have_release_and_every_turn_comes(self):
-        seen = collections.Counter(turn_of(0xabc0000 + number) for number in range(42))
-        self.assertEqual(seen, {"release": 28, **dict.fromkeys(OTHERS, 2)})
+        seen = collections.Counter(turn_of(0xabc0000 + number) for number in range(54))
+        self.assertEqual(seen, {"release": 36, **dict.fromkeys(OTHERS, 2)})
 
     def test_a_commit_that_is_none_has_release(self):
         done = subprocess.run([SCRIPT, "--which", "no-such-commit"], capture_output=True, text=True,
@@ -30,19 +31,19 @@ class Turns(unittest.TestCase):
         self.assertEqual(done.stdout.strip(), "release")
 
     def test_a_turn_that_is_none_is_refused(self):
-        for turn in ("asan-3", "part-3", "", "release fuzz"):
+        for turn in ("asan-4", "part-3", "", "release fuzz"):
             done = subprocess.run([SCRIPT, "--turn", turn], capture_output=True, text=True,
                                   timeout=60, check=False)
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"'{turn}' is neither commit nor one of release", done.stderr)
 
-    def test_every_room_is_in_one_third(self):
+    def test_every_room_is_in_one_quarter(self):
         text = SCRIPT.read_text(encoding="utf-8")
-        thirds = re.search(r"THIRDS=\((.*?)\)", text, re.DOTALL)[1].replace('"', " ").split()
-        self.assertEqual(len(thirds), len(set(thirds)))
+        quarters = re.search(r"QUARTERS=\((.*?)\)", text, re.DOTALL)[1].replace('"', " ").split()
+        self.assertEqual(len(quarters), len(set(quarters)))
         tested = {room.split("/")[-1] for room in check_layers.ROOMS
                   if (ROOT / "tests" / "unit" / room).is_dir()}
-        self.assertEqual(set(thirds), tested - {"cli"})
+        self.assertEqual(set(quarters), tested - {"cli"})
 
 
 if __name__ == "__main__":
