@@ -249,7 +249,9 @@ void bind_class(nb::module_& module) {
              const std::optional<std::string>& filter, double deadline) {
             return choose_search(*index.get(), queries,
                                  {.k = k,
+                                  .list = std::nullopt,
                                   .width = width,
+                                  .probe = std::nullopt,
                                   .prune_ratio = prune_ratio,
                                   .deadline = deadline,
                                   .filter = filter.value_or("")},

@@ -92,7 +92,8 @@ TEST_F(SecondCopyShare, TheSharesOfAllNodesHaveEveryByte) {
 TEST_F(SecondCopyShare, ExtentsEndBetweenRows) {
   const std::uint64_t begin = second_copy_geometry(manifest_).offset_of(0);
   for (const std::uint64_t extent_bytes : {1, 55, 56, 57, 4096, 1'000'000}) {
-    for (const PlacedExtent& extent : placed({3, 1, extent_bytes}).extents()) {
+    const RegionPlacement placement = placed({3, 1, extent_bytes});
+    for (const PlacedExtent& extent : placement.extents()) {
       EXPECT_TRUE(extent.begin == 0 || (extent.begin > begin && (extent.begin - begin) % 56 == 0))
           << extent.begin;
     }

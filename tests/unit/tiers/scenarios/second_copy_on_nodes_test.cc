@@ -164,18 +164,19 @@ INSTANTIATE_TEST_SUITE_P(Tiers, SecondPlacedOnNodes, testing::Values("shm", "fab
                          });
 
 TEST_F(SecondOnNodes, AndAttributesAreRegionsAfterEachOther) {
-  const layout::Manifest manifest = build("csr", {.type = ElementType::b1}, Metric::cosine);
+  const layout::Manifest manifest = build("padded", {.type = ElementType::b1}, Metric::cosine);
   const layout::Schema schema = layout::parse_schema("price: i64");
   layout::Tuples tuples;
   for (NodeId row = 0; row < kCount; ++row) {
     tuples.append(schema, std::vector<layout::Value>{std::int64_t{row % 10}});
   }
   layout::write_index_attributes(path(), manifest, schema, tuples.view());
-  place(kNodes, 1);
-  start(kNodes);
+  constexpr std::uint32_t kFive = 5;  // the last holds no files
+  place(kFive, 1);
+  start(kFive);
   EXPECT_EQ(nodes_[0]->stats().regions(), layout::kRegionCount + 3);
   EXPECT_EQ(nodes_[4]->stats().regions(), layout::kRegionCount + 1);
-  const FewBitsReader reader = read(kNodes);
+  const FewBitsReader reader = read(kFive);
   expect_nearest(search(reader, kCount));
   const auto condition = search::asked_condition(*reader.index, "price = 3", "filter");
   search::BatchParameters batch;
