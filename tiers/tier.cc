@@ -71,7 +71,7 @@ std::unique_ptr<Tier> Tier::open(const TierSpec& spec, const TierContext& contex
   if (context.index == nullptr || context.index->second() == nullptr) return tier;
   const TierSpec& second = context.second_tier != nullptr ? *context.second_tier : spec;
   TierContext shared = context;
-  if (context.second_tier == nullptr) shared.device = tier->device();
+  shared.device = context.second_tier == nullptr ? tier->device() : context.second_device;
   tier->second_ = std::make_unique<const SecondRows>(second, *context.index, shared);
   return tier;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "base/input_file.h"
 #include "base/types.h"
 #include "layout/index/companion_file.h"
@@ -114,6 +115,12 @@ class SecondCopyFile {
   /// Reads the whole file into `destination`, which is geometry().file_bytes() long, and checks
   /// every row. Throws Error naming the first row that is damaged.
   void load(std::span<std::byte> destination, unsigned threads) const;
+  /// Reads a row, its checksum and its padding into `bytes`, which is as long, and checks it.
+  /// Throws what load() throws.
+  void read_row(NodeId row, std::span<std::byte> bytes) const {
+    FARVEC_CHECK(row < geometry_.rows() && bytes.size() == geometry_.row_bytes());
+    read_rows(row, bytes);
+  }
   /// Checks every row, in pieces of 4 MiB. Throws what load() throws.
   void verify() const;
   /// Does the same, and gives `take` the rows of each piece, in order, after it has checked them.
