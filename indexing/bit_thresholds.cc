@@ -95,25 +95,6 @@ std::vector<float> medians(dataset::VectorReader& rows, bool allow_nonfinite,
 
 }  // namespace
 
-std::string_view to_string(BitRule rule) {
-  switch (rule) {
-    case BitRule::sign:
-      return "sign";
-    case BitRule::mean:
-      return "mean";
-    case BitRule::median:
-      return "median";
-  }
-  return "?";
-}
-
-std::optional<BitRule> find_bit_rule(std::string_view word) {
-  for (const BitRule rule : kBitRules) {
-    if (word == to_string(rule)) return rule;
-  }
-  return std::nullopt;
-}
-
 std::vector<float> bit_thresholds(dataset::VectorReader& rows, BitRule rule, bool allow_nonfinite,
                                   std::size_t median_bytes) {
   const dataset::VectorFileInfo& info = rows.info();

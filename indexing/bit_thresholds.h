@@ -2,29 +2,16 @@
 // threshold.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/types.h"
+#include "base/bit_rule.h"
 #include "dataset/vector_file.h"
 
 namespace farvec::indexing {
-
-/// Says what the thresholds are: zero, the mean of each dimension, or its median.
-enum class BitRule : std::uint8_t { sign, mean, median };
-
-inline constexpr std::array kBitRules{BitRule::sign, BitRule::mean, BitRule::median};
-
-/// Returns "sign", "mean" or "median".
-std::string_view to_string(BitRule rule);
-/// Returns the rule of such a word; none for every other one.
-std::optional<BitRule> find_bit_rule(std::string_view word);
 
 /// The bytes of rows, as f32, from which a median is taken. Larger data is sampled.
 inline constexpr std::size_t kMedianBytes = 256u << 20;

@@ -13,9 +13,10 @@ constexpr std::size_t kLeastClusters = 64;
 /// Where this many times the rows that stay come, nothing is left of the clusters that were there.
 constexpr std::size_t kMostGrowth = 8;
 
-bool is_worth_keeping(const StoredClusters& former, const IndexChanges& changes) {
-  const std::size_t kept = former.rows.count() - changes.out.count();
-  return former.clusters.count() >= kLeastClusters && changes.more.count() < kMostGrowth * kept;
+bool is_worth_keeping(const StoredClusters& former, const JoinedRowSet& joined) {
+  const std::size_t kept = former.rows.count() - joined.out.count();
+  const std::size_t more = joined.rows.count() - kept;
+  return former.clusters.count() >= kLeastClusters && more < kMostGrowth * kept;
 }
 
 /// Returns for each merged cluster the probes that were counted of the former one that it is, or
@@ -42,14 +43,22 @@ StoredClusters built_anew(StoredClusters joined, const cluster::ClusteringOption
 StoredClusters merge_clusters(StoredClusters former, IndexChanges changes,
                               cluster::ClusteringOptions options,
                               cluster::ClusterMergeStats* stats) {
+  dataset::VectorSet joined = join_rows(former.rows.view(), changes, options.threads);
+  changes.more = dataset::VectorSet(0, joined.dimension(), joined.type());
+  return merge_clusters(std::move(former), JoinedRowSet{std::move(changes.out), std::move(joined)},
+                        options, stats);
+}
+
+StoredClusters merge_clusters(StoredClusters former, JoinedRowSet joined,
+                              cluster::ClusteringOptions options,
+                              cluster::ClusterMergeStats* stats) {
   const VectorView rows = former.rows.view();
   const Metric metric = former.manifest.metric;
-  const bool keep = is_worth_keeping(former, changes);
+  const bool keep = is_worth_keeping(former, joined);
   const cluster::Space::Reach reach =
       cluster::Space(rows, metric, resolve_threads(options.threads)).reach();
-  StoredClusters merged{{}, join_rows(rows, changes, options.threads), {}, graph::Graph(0, 1)};
+  StoredClusters merged{{}, std::move(joined.rows), {}, graph::Graph(0, 1)};
   former.rows = dataset::VectorSet(0, rows.dimension, rows.type);
-  changes.more = dataset::VectorSet(0, rows.dimension, rows.type);
   merged.manifest = described_without_file(std::move(former.manifest), merged.rows.count());
   if (!keep) return built_anew(std::move(merged), options);
   layout::ClusterBuildParameters& build = merged.manifest.cluster().build;
@@ -63,7 +72,7 @@ StoredClusters merge_clusters(StoredClusters former, IndexChanges changes,
   build.replicas = options.replicas;
   cluster::MergedClusters clusters =
       cluster::merge_clusters({std::move(former.clusters), std::move(former.centroids),
-                               std::move(changes.out), reach, merged.rows.view()},
+                               std::move(joined.out), reach, merged.rows.view()},
                               metric, options, stats);
   merged.clusters = std::move(clusters.clusters);
   merged.centroids = std::move(clusters.centroids);

@@ -23,4 +23,17 @@ StoredClusters merge_clusters(StoredClusters former, IndexChanges changes,
                               cluster::ClusteringOptions options,
                               cluster::ClusterMergeStats* stats = nullptr);
 
+/// JoinedRowSet are the rows of the next index where the caller has joined them: those of the
+/// former one that are not out, in their order, and then others.
+struct JoinedRowSet {
+  RowSet out;
+  dataset::VectorSet rows;
+};
+
+/// Does the same with rows that are joined already. Those that stay need not be the former ones bit
+/// by bit, but lie where these lay.
+StoredClusters merge_clusters(StoredClusters former, JoinedRowSet joined,
+                              cluster::ClusteringOptions options,
+                              cluster::ClusterMergeStats* stats = nullptr);
+
 }  // namespace farvec::indexing

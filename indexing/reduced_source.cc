@@ -1,8 +1,7 @@
 #include "indexing/reduced_source.h"
 
-#include <fmt/format.h>
-
 #include <utility>
+#include <vector>
 
 #include "base/finite.h"
 #include "base/parallel.h"
@@ -11,17 +10,13 @@
 #include "base/stored_form.h"
 #include "dataset/view_reader.h"
 #include "distance/distance.h"
+#include "indexing/bit_thresholds.h"
 #include "layout/index/index_removal.h"
 
 namespace farvec::indexing {
 namespace {
 
 constexpr std::size_t kReduceRun = 1024;
-
-template <typename... Args>
-[[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
-  throw StatusError(StatusCode::invalid_argument, text, std::forward<Args>(args)...);
-}
 
 /// Returns the metric by which the index compares its own vectors.
 Metric reduced_metric(const ReductionWish& wish, Metric metric) {
@@ -47,30 +42,32 @@ dataset::VectorSet halves_of(const VectorView& rows, unsigned threads) {
       distance::narrow(reinterpret_cast<const float*>(rows.row(i)), ElementType::f16,
                        rows.dimension, halves.mutable_row(i));
       if (is_finite_row(halves.mutable_row(i), ElementType::f16, rows.dimension)) continue;
-      refuse(
-          "row {} has an element beyond 65504, which a second copy of f16 does not have: leave it "
-          "out",
-          i);
+      throw StatusError(StatusCode::invalid_argument,
+                        "row {} has an element beyond 65504, which a second copy of f16 does not "
+                        "have: leave it out",
+                        i);
     }
   });
   return halves;
 }
 
-layout::SecondCopyFacts facts_of(const Source& original, const VectorView& second,
-                                 const ReductionWish& wish, unsigned threads) {
-  layout::SecondCopyFacts facts{.metric = original.manifest.metric,
-                                .source_type = original.manifest.source_type,
-                                .type = second.type,
-                                .parameters = {}};
-  if (wish.type == ElementType::b1) {
-    facts.reduction = layout::ReductionKind::bits;
-    dataset::ViewReader rows(second, "the data");
-    facts.parameters = bit_thresholds(rows, wish.rule);
-  } else {
-    facts.reduction = layout::ReductionKind::rounded;
-    facts.parameters = {quantization::rounding_factor(second, wish.type, threads)};
+layout::SecondCopyFacts facts_without_parameters(const Source& original, const VectorView& second,
+                                                 ElementType type) {
+  const bool bits = type == ElementType::b1;
+  return {.metric = original.manifest.metric,
+          .source_type = original.manifest.source_type,
+          .type = second.type,
+          .reduction = bits ? layout::ReductionKind::bits : layout::ReductionKind::rounded,
+          .parameters = {}};
+}
+
+std::vector<float> reduction_parameters(const VectorView& second, const ReductionWish& wish,
+                                        unsigned threads, quantization::RoundedRows which) {
+  if (wish.type != ElementType::b1) {
+    return {quantization::rounding_factor(second, wish.type, threads, which)};
   }
-  return facts;
+  dataset::ViewReader rows(second, "the data");
+  return bit_thresholds(rows, wish.rule);
 }
 
 layout::Manifest reduced_manifest(layout::Manifest manifest, const ReductionWish& wish) {
@@ -89,33 +86,14 @@ VectorView second_rows(const VectorView& stored, const ReductionWish& wish,
 
 }  // namespace
 
-void check_reduction(const ReductionWish& wish, Metric metric, ElementType source_type) {
-  if (source_type == ElementType::b1) refuse("vectors of bits (b1) have nothing to be left out");
-  if (!compares_bits(wish.bits_metric)) {
-    refuse("{} does not compare bits: use hamming or jaccard", to_string(wish.bits_metric));
-  }
-  const ElementType stored = stored_type(metric, source_type);
-  if (wish.type != ElementType::b1 && element_bytes(wish.type) >= element_bytes(stored)) {
-    refuse("an index of {} has no fewer bits than its data, which is stored as {}: leave it out",
-           to_string(wish.type), to_string(stored));
-  }
-  const bool halved = stored == ElementType::f32 && wish.second == ElementType::f16;
-  if (wish.second && *wish.second != stored && !halved) {
-    refuse("a second copy of {} cannot be made of vectors that are stored as {}: use {}{}",
-           to_string(*wish.second), to_string(stored), to_string(stored),
-           stored == ElementType::f32 ? " or f16" : "");
-  }
-  if (wish.second && *wish.second == wish.type) {
-    refuse("a second copy of {} has no more bits than the index", to_string(wish.type));
-  }
-}
-
-ReducedSource::ReducedSource(const Source& original, const ReductionWish& wish, unsigned threads)
+ReducedSource::ReducedSource(const Source& original, const ReductionWish& wish, unsigned threads,
+                             quantization::RoundedRows which)
     : manifest_((check_reduction(wish, original.manifest.metric, original.manifest.source_type),
                  reduced_manifest(original.manifest, wish))),
       second_(second_rows(original.rows, wish, halved_, threads)),
       rows_(0, original.rows.dimension, wish.type) {
-  facts_ = facts_of(original, second_, wish, threads);
+  facts_ = facts_without_parameters(original, second_, wish.type);
+  facts_.parameters = reduction_parameters(second_, wish, threads, which);
   manifest_.count = second_.count;
   manifest_.dimension = second_.dimension;
   manifest_.second_copy = layout::second_copy_entry(facts_, manifest_);
@@ -128,8 +106,10 @@ void ReducedSource::write_second(const std::filesystem::path& folder,
   Progress progress("second copy", second_.count * second_.row_bytes(), options.quiet,
                     options.interrupted);
   try {
-    layout::write_second_copy(folder, manifest, facts_, second_,
-                              [&](std::uint64_t bytes) { progress.advance(bytes); });
+    layout::write_second_copy(folder, manifest, facts_, second_, [&](std::uint64_t bytes) {
+      if (options.on_chunk) options.on_chunk(bytes);
+      progress.advance(bytes);
+    });
   } catch (...) {
     layout::remove_index_with_warning(folder);  // it is of no use without its second copy
     throw;

@@ -12,6 +12,7 @@
 #include "python/errors.h"
 #include "python/index_builds.h"
 #include "python/json_object.h"
+#include "python/reduction.h"
 
 namespace farvec::python {
 namespace {
@@ -149,37 +150,6 @@ graph::VamanaOptions vamana(std::int64_t list, float alpha, std::int64_t passes)
   options.alpha = alpha;
   options.passes = to_count(passes, "passes");
   return options;
-}
-
-/// Holds the arguments of an index with fewer bits than its data.
-struct AskedStore {
-  const std::optional<std::string>& store;
-  const std::string& by;
-  const std::string& bits_metric;
-  const std::optional<std::string>& second_copy;
-};
-
-indexing::BitRule parse_rule(std::string_view word) {
-  const auto rule = indexing::find_bit_rule(word);
-  if (!rule) throw_invalid("by: '{}' is none: use sign, mean or median", word);
-  return *rule;
-}
-
-std::optional<indexing::ReductionWish> reduction_of(const AskedStore& asked) {
-  const indexing::BitRule rule = parse_rule(asked.by);
-  const Metric bits_metric = parsed("bits_metric", parse_metric, asked.bits_metric);
-  if (!asked.store) {
-    if (asked.second_copy) throw_invalid("second_copy: is for an index with store=");
-    return std::nullopt;
-  }
-  indexing::ReductionWish wish;
-  wish.type = parsed("store", parse_element_type, *asked.store);
-  wish.rule = rule;
-  wish.bits_metric = bits_metric;
-  if (asked.second_copy) {
-    wish.second = parsed("second_copy", parse_element_type, *asked.second_copy);
-  }
-  return wish;
 }
 
 void bind_graph(nb::module_& module) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/status_error.h"
+#include "base/stored_form.h"
 #include "changes/batches.h"
 #include "collection/write/facts.h"
 #include "graph/beam_scratch.h"
@@ -50,10 +51,12 @@ One process changes a collection: this one, or a compute node that changes it fo
 
 Args:
     path: Folder that :meth:`create` or ``farvec collection create`` has made; or
-        ``grpc://HOST:PORT`` or ``grpc://unix:/path`` of a compute node, which has the next nine for
+        ``grpc://HOST:PORT`` or ``grpc://unix:/path`` of a compute node, which has the next ten for
         itself.
     tier: Where the records of segments are read from, as :func:`farvec.open` has it; empty: ``dram``,
         and ``ssd`` for slotted pages, which are searched there alone.
+    second_tier: Where the second copies of segments with fewer bits than their rows (``store=``) are
+        read from; None: ``tier``.
     memory_budget: Slotted pages: bytes (a number, or ``"512MiB"``) that the pools of all segments
         share, with their maps, buffers and searches; None: each pool holds all of its records.
     durability: ``commit`` (a change is on the disk when the call returns), ``interval:TIME``, or
@@ -84,7 +87,8 @@ std::shared_ptr<Changing> open_changing(const std::string& path, const Collectio
   if (!address) return std::make_shared<OpenCollection>(path, opening);
   if (opening != CollectionOpening{}) {
     throw_invalid(
-        "tier, memory_budget, durability, build_threads, slots, concurrency, max_list, max_width "
+        "tier, second_tier, memory_budget, durability, build_threads, slots, concurrency, "
+        "max_list, max_width "
         "and max_probe "
         "are for a collection of this machine; {} has its own",
         path);
@@ -116,8 +120,10 @@ Result search_near(const CollectionHandle& handle, const AnyArray& array,
   const auto open = handle.get();
   const auto shape = open->changes().row_shape();
   if (shape.stored_type != open->type()) {
-    throw_invalid("vectors of {} are stored at length one as {}: search with the vector itself",
-                  type_words(open->type()), type_words(shape.stored_type));
+    const bool unit = stores_unit_vectors(shape.metric.value());
+    throw_invalid("vectors of {} are stored{} as {}: search with the vector itself",
+                  type_words(open->type()), unit ? " at length one" : "",
+                  type_words(shape.stored_type));
   }
   const Ids ids(array, "ids");
   const double seconds = checked_deadline(arguments.deadline);
@@ -162,13 +168,15 @@ void bind_receipt(nb::module_& module) {
 
 void bind_opening(nb::class_<CollectionHandle>& type) {
   type.def(
-      nb::new_([](const std::filesystem::path& path, std::string tier, const Budget& memory_budget,
+      nb::new_([](const std::filesystem::path& path, std::string tier,
+                  const std::optional<std::string>& second_tier, const Budget& memory_budget,
                   std::string durability, std::int64_t build_threads, std::int64_t slots,
                   std::int64_t concurrency, std::int64_t max_list, std::int64_t max_width,
                   std::int64_t max_probe, std::int64_t retries, std::string tls_ca,
                   std::string tls_certificate, std::string tls_key, const std::string& bitorder) {
         CollectionOpening opening;
         opening.tier = std::move(tier);
+        opening.second_tier = second_tier.value_or("");
         opening.memory_budget = to_budget(memory_budget);
         opening.durability = std::move(durability);
         opening.build_threads = within(build_threads, "build_threads", 0, kMostThreads);
@@ -182,10 +190,11 @@ void bind_opening(nb::class_<CollectionHandle>& type) {
                                 {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)},
                                 parse_bitorder(bitorder)});
       }),
-      "path"_a, nb::kw_only(), "tier"_a = "", "memory_budget"_a = nb::none(),
-      "durability"_a = "commit", "build_threads"_a = 1, "slots"_a = 16, "concurrency"_a = 0,
-      "max_list"_a = 1024, "max_width"_a = 8, "max_probe"_a = 1024, "retries"_a = 0,
-      "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "", "bitorder"_a = "big");
+      "path"_a, nb::kw_only(), "tier"_a = "", "second_tier"_a = nb::none(),
+      "memory_budget"_a = nb::none(), "durability"_a = "commit", "build_threads"_a = 1,
+      "slots"_a = 16, "concurrency"_a = 0, "max_list"_a = 1024, "max_width"_a = 8,
+      "max_probe"_a = 1024, "retries"_a = 0, "tls_ca"_a = "", "tls_certificate"_a = "",
+      "tls_key"_a = "", "bitorder"_a = "big");
 }
 
 Result search(const CollectionHandle& handle, const AnyArray& queries,
@@ -204,7 +213,7 @@ void bind_search(nb::class_<CollectionHandle>& type, const char* name, const cha
                std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool exact,
                std::optional<float> bound, const std::optional<std::string>& filter,
                const std::optional<std::vector<std::string>>& select, const std::string& plan,
-               double deadline) {
+               double deadline, std::optional<std::int64_t> refine) {
         return search(handle, asked,
                       {.k = k,
                        .list = list,
@@ -216,12 +225,13 @@ void bind_search(nb::class_<CollectionHandle>& type, const char* name, const cha
                        .deadline = deadline,
                        .filter = filter.value_or(""),
                        .plan = plan,
+                       .refine = refine,
                        .select = select.value_or(std::vector<std::string>())});
       },
       nb::arg(argument), "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
       "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "exact"_a = false,
       "within"_a = nb::none(), "filter"_a = nb::none(), "select"_a = nb::none(),
-      "plan"_a = "chosen", "deadline"_a = 10.0, doc);
+      "plan"_a = "chosen", "deadline"_a = 10.0, "refine"_a = nb::none(), doc);
 }
 
 void bind_searches(nb::class_<CollectionHandle>& type) {
@@ -234,7 +244,8 @@ void bind_searches(nb::class_<CollectionHandle>& type) {
       "``attributes``: a dict with a list of k values for each column, None where a neighbour "
       "is missing; of several queries a list of such dicts. With ``within`` results are no "
       "farther than this distance, and ``k`` is the most that there are (None: 1000). ``plan`` is "
-      "as Index.search() has it.");
+      "as Index.search() has it. ``refine`` is for a collection with ``store``: how many times k "
+      "candidates each segment ranks again, at most the list (None: all of the list).");
   bind_search(
       type, "search_near", "ids", &search_near,
       "Find the nearest live vectors of rows, by their ids: search() with their vectors, "

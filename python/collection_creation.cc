@@ -15,6 +15,7 @@
 #include "python/attributes.h"
 #include "python/bindings.h"
 #include "python/errors.h"
+#include "python/reduction.h"
 
 namespace farvec::python {
 namespace {
@@ -85,7 +86,9 @@ void bind_collection_create(nb::class_<Handle<Changing>>& type) {
          std::optional<std::int64_t> list, std::optional<double> alpha,
          std::optional<std::int64_t> code_bits, std::optional<std::uint64_t> cluster_bytes,
          std::optional<std::int64_t> replicas, std::optional<double> closure_ratio,
-         std::optional<double> balance, const nb::object& schema) {
+         std::optional<double> balance, const nb::object& schema,
+         const std::optional<std::string>& store, const std::string& by,
+         const std::string& bits_metric, const std::optional<std::string>& second_copy) {
         layout::CollectionOptions options;
         options.memtable_rows = to_count(memtable_rows, "memtable_rows");
         options.merge_fanout = to_count(merge_fanout, "merge_fanout");
@@ -94,6 +97,7 @@ void bind_collection_create(nb::class_<Handle<Changing>>& type) {
         if (options.kind == layout::IndexKind::graph) options.degree = graph::usual_degree(by);
         take_graph({degree, list, alpha, code_bits}, layout, options);
         take_clusters({cluster_bytes, replicas, closure_ratio, balance}, layout, options);
+        options.store = reduction_of({store, by, bits_metric, second_copy});
         const ElementType elements = parsed("type", parse_element_type, element);
         const changes::RowShape rows{
             .type = elements,
@@ -107,6 +111,8 @@ void bind_collection_create(nb::class_<Handle<Changing>>& type) {
       "degree"_a = nb::none(), "list"_a = nb::none(), "alpha"_a = nb::none(),
       "code_bits"_a = nb::none(), "cluster_bytes"_a = nb::none(), "replicas"_a = nb::none(),
       "closure_ratio"_a = nb::none(), "balance"_a = nb::none(), "schema"_a = nb::none(),
+      "store"_a = nb::none(), "by"_a = "sign", "bits_metric"_a = "hamming",
+      "second_copy"_a = nb::none(),
       R"(Make an empty collection, which is then opened.
 
 Args:
@@ -128,6 +134,9 @@ Args:
     schema: Attributes of the rows and their types, ``{"price": "i64", "section": "string not null",
         "tags": "set"}``: ``u64``, ``i64``, ``f64``, ``bool``, ``timestamp``, ``string``, ``set``
         or ``bytes``; None: rows have none.
+    store, by, bits_metric, second_copy: As :func:`farvec.build_graph`: segments then have fewer
+        bits than the rows, and a second copy of these. Thresholds and factors are those of each
+        segment's own rows.
 
 Raises:
     InvalidArgument: A value that cannot be, or one of the other kind.

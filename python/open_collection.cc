@@ -22,6 +22,9 @@ namespace {
 CollectionOpening resolved(const std::string& folder, CollectionOpening opening) {
   const layout::CollectionOptions options = layout::read_collection(folder).options;
   if (opening.tier.empty()) opening.tier = collection::usual_tier(options);
+  if (!opening.second_tier.empty() && !options.store) {
+    throw_invalid("second_tier is for a collection with store=");
+  }
   if (!opening.memory_budget.empty() && !options.in_pages()) {
     throw_invalid("memory_budget is for a collection of slotted pages");
   }
@@ -37,6 +40,9 @@ collection::CollectionAccess access_of(const CollectionOpening& opening) {
       opening.durability);
   collection::CollectionAccess access;
   access.segments = collection::SegmentAccess::on(opening.tier);
+  if (!opening.second_tier.empty()) {
+    collection::set_second_tier(access.segments, opening.second_tier);
+  }
   search::SearchShape& shape = access.segments.shape;
   shape.cores = opening.concurrency;
   shape.slots = opening.slots;
@@ -75,7 +81,8 @@ search::SearchBounds OpenCollection::bounds() const {
           .k = opening_.max_list,
           .list = opening_.max_list,
           .width = opening_.max_width,
-          .clusters = opening_.max_probe};
+          .clusters = opening_.max_probe,
+          .refines = collection_.shape().options.store.has_value()};
 }
 
 Answer OpenCollection::search(const VectorView& queries, const Call& call) {
@@ -102,6 +109,9 @@ nlohmann::ordered_json OpenCollection::describe() const {
                                {"kind", "collection"},
                                {"tier", opening_.tier},
                                {"durability", opening_.durability}};
+  if (collection_.shape().options.store) {
+    facts["second_tier"] = opening_.second_tier.empty() ? opening_.tier : opening_.second_tier;
+  }
   if (!opening_.memory_budget.empty()) facts["memory_budget"] = opening_.memory_budget;
   if (const std::uint64_t left_out = collection_.recovery().left_out; left_out > 0) {
     facts["log_rows_left_out"] = left_out;

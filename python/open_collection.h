@@ -14,6 +14,7 @@ namespace farvec::python {
 
 struct CollectionOpening {
   std::string tier;           ///< tier of the segments' records; empty: the usual one
+  std::string second_tier;    ///< that of the segments' second copies; empty: `tier`
   std::string memory_budget;  ///< for pools of slotted pages; empty: they hold all records
   std::string durability = "commit";
   std::uint32_t build_threads = 1;

@@ -64,16 +64,20 @@ void to_bits(std::span<const float> row, std::span<const float> thresholds, std:
             [&](std::uint32_t d) { return row[d] > thresholds[d]; });
 }
 
-float rounding_factor(const VectorView& rows, ElementType type, unsigned threads) {
+float rounding_factor(const VectorView& rows, ElementType type, unsigned threads,
+                      RoundedRows which) {
   const Range range = range_of(rows, threads);
-  if (type == ElementType::u8 && range.least < 0) {
+  const bool any = which == RoundedRows::any;
+  if (type == ElementType::u8 && range.least < 0 && !any) {
     throw Error("elements as low as {} do not fit u8: use i8, f16 or b1", range.least);
   }
   const float largest = std::max(std::abs(range.least), std::abs(range.most));
   if (type == ElementType::f16 && fits_halves(largest)) return 1;
+  if (!(largest > 0) && any) return 1;
   if (!(largest > 0)) throw Error("all elements are 0, which no rounding can tell apart");
   const float factor = largest_of(type) / largest;
   if (std::isfinite(factor)) return factor;
+  if (any) return std::numeric_limits<float>::max();
   throw Error(
       "no element is farther from 0 than {}, which is too little to be rounded to {}: "
       "multiply the data by one factor",

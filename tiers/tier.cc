@@ -69,16 +69,14 @@ std::unique_ptr<Tier> Tier::open(const TierSpec& spec, const TierContext& contex
   }
   std::unique_ptr<Tier> tier = spec.open(context);
   if (context.index == nullptr || context.index->second() == nullptr) return tier;
-  if (context.second_tier != nullptr) {
-    tier->second_ =
-        std::make_unique<const SecondRows>(*context.second_tier, *context.index, context);
-  } else if (tier->second_region()) {
+  if (context.second_tier == nullptr && tier->second_region()) {
     tier->second_ = std::make_unique<const SecondRows>(*tier, *context.index);
-  } else {
-    TierContext shared = context;
-    shared.device = tier->device();
-    tier->second_ = std::make_unique<const SecondRows>(spec, *context.index, shared);
+    return tier;
   }
+  const TierSpec& second = context.second_tier != nullptr ? *context.second_tier : spec;
+  TierContext shared = context;
+  shared.device = context.second_tier == nullptr ? tier->device() : context.second_device;
+  tier->second_ = std::make_unique<const SecondRows>(second, *context.index, shared);
   return tier;
 }
 

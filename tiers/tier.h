@@ -49,6 +49,8 @@ struct TierContext {
   /// The modelled device that other indexes share, made by TierSpec::make_device(). Null: the tier
   /// makes its own, or has none.
   std::shared_ptr<transport::Device> device = nullptr;
+  /// That of `second_tier`, in the same way.
+  std::shared_ptr<transport::Device> second_device = nullptr;
   /// `owner`: each core is made by the thread that runs it.
   disk::DiskThread disk_thread = disk::DiskThread::any;
 };

@@ -81,6 +81,7 @@ void add_shape_options(Command& command, CollectionShape& shape) {
       "How segments lie: csr, packed, inline, or slotted, which is searched on an SSD [csr];\n"
       "clusters coupled, decoupled, grouped, grouped-inline or coded [grouped]");
   add_cluster_segment_options(command, options.clusters, "cluster: ");
+  add_reduction_option(command, shape.reduction);
 }
 
 namespace {
@@ -102,6 +103,8 @@ layout::CollectionManifest shape_manifest(const Command& command, const Collecti
   layout::CollectionOptions options = shape.options;
   options.kind = layout::parse_segment_kind(shape.kind);
   refuse_other_kind(command, options.kind);
+  refuse_unused_reduction(command, shape.reduction);
+  if (shape.reduction.given()) options.store = shape.reduction.wish();
   const Metric metric = parse_metric(shape.metric);
   switch (options.kind) {
     case layout::IndexKind::graph:

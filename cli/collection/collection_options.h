@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/command_line.h"
+#include "cli/index/reduction_option.h"
 #include "collection/write/collection.h"
 #include "collection/write/facts.h"
 #include "layout/collection/collection_manifest.h"
@@ -27,6 +28,7 @@ struct CollectionShape {
   std::string layout;                              ///< empty: the usual one of the kind
   std::optional<std::uint32_t> degree, code_bits;  ///< none: the metric's degree, and the layout's
                                                    ///< bits
+  ReductionOption reduction;
 };
 
 void add_shape_options(Command& command, CollectionShape& shape);

@@ -27,7 +27,6 @@
 #include "dataset/groundtruth.h"
 #include "dataset/recall.h"
 #include "dataset/vector_set.h"
-#include "indexing/source.h"
 #include "layout/collection/collection_manifest.h"
 #include "measure/report/json_text.h"
 #include "measure/report/machine.h"
@@ -38,6 +37,7 @@
 #include "search/core/asked_search.h"
 #include "search/core/batch_search.h"
 #include "search/core/disk_options.h"
+#include "search/core/queries.h"
 #include "search/core/search_shape.h"
 #include "tiers/tier_spec.h"
 
@@ -54,11 +54,13 @@ struct SearchArguments {
   std::string lists = "64";
   std::string probes = "16";
   std::string tier = "dram";
+  std::string second_tier;
   std::string filter;
   search::DiskArguments disk;
   std::string json;
   std::uint32_t k = 10;
   std::uint32_t width = 1;
+  std::uint32_t refine = 0;
   std::uint32_t slots = 16;
   std::uint32_t threads = 1;
   std::uint32_t passes = 1;
@@ -85,19 +87,30 @@ constexpr std::array<measure::Column, 8> columns_of(layout::IndexKind kind, bool
            {"KB", 8}}};
 }
 
-/// Returns what to search with, one after the other.
+/// Returns the lists to search with.
+std::vector<std::uint32_t> lists_of(const SearchArguments& arguments) {
+  return measure::split_numbers(arguments.lists, "--list", arguments.k);
+}
+
+/// Returns what to search with, one after the other. Clusters have one list, which says how many
+/// candidates are ranked again.
 std::vector<search::SearchChoice> choices_of(const SearchArguments& arguments,
                                              layout::IndexKind kind) {
   std::vector<search::SearchChoice> choices;
   switch (kind) {
     case layout::IndexKind::graph:
-      for (const auto list : measure::split_numbers(arguments.lists, "--list", arguments.k)) {
+      for (const auto list : lists_of(arguments)) {
         choices.push_back(search::GraphChoice{.list = list, .width = arguments.width});
       }
       break;
     case layout::IndexKind::cluster:
+      if (lists_of(arguments).size() > 1) {
+        throw Error("--list {}: clusters are searched with one list: use --probe for several",
+                    arguments.lists);
+      }
       for (const auto clusters : measure::split_numbers(arguments.probes, "--probe")) {
-        choices.push_back(search::ProbeChoice{.clusters = clusters});
+        choices.push_back(
+            search::ProbeChoice{.clusters = clusters, .list = lists_of(arguments).front()});
       }
       break;
   }
@@ -130,6 +143,7 @@ class Measurement {
         .within = arguments_.within,
         .condition = condition_.get(),
         .plan = search::parse_filter_plan(arguments_.plan, "--plan"),
+        .refine = arguments_.refine,
         .stop = [this] {
           progress_.advance(1);
           return false;
@@ -148,13 +162,15 @@ class Measurement {
  private:
   static dataset::VectorSet load(const SearchArguments& arguments,
                                  const layout::CollectionManifest& shape) {
-    const dataset::VectorSet queries = dataset::load(arguments.queries, {.metric = shape.metric});
+    dataset::VectorSet queries = dataset::load(arguments.queries, {.metric = shape.metric});
     if (queries.type() != shape.source_type || queries.dimension() != shape.dimension) {
       throw Error("'{}' has vectors of {} x {}, the collection {} x {}", arguments.queries,
                   queries.dimension(), to_string(queries.type()), shape.dimension,
                   to_string(shape.source_type));
     }
-    return indexing::stored_copy(queries.view(), shape.metric, arguments.threads);
+    return search::fit_queries(
+        std::move(queries), arguments.queries,
+        {shape.metric, shape.source_type, shape.stored_type, shape.dimension});
   }
 
   nlohmann::ordered_json row(const search::SearchChoice& choice, const std::vector<double>& rates,
@@ -179,6 +195,9 @@ class Measurement {
         {"reads_per_query", static_cast<double>(totals.reads) / queries},
         {"distances_per_query", static_cast<double>(totals.distances) / queries},
         {"bytes_per_query", static_cast<double>(totals.bytes) / queries}});
+    if (reader_.shape().options.store) {
+      row["rerank_reads_per_query"] = static_cast<double>(totals.rerank_reads) / queries;
+    }
     if (arguments_.exact) row["exact"] = true;
     if (std::isfinite(arguments_.within)) {
       row["within"] = arguments_.within;
@@ -197,7 +216,9 @@ class Measurement {
     }
     if (reader_.shape().options.in_pages()) add_pools(totals, row);
     if (truth_.queries > 0) {
-      const bool exact = !stores_unit_vectors(reader_.shape().metric);
+      const layout::CollectionManifest& shape = reader_.shape();
+      const bool exact =
+          !stores_unit_vectors(shape.metric) && shape.stored_type == shape.source_type;
       row["recall"] = dataset::recall_at_k(
           {found.ids.data(), exact ? found.distances.data() : nullptr, found.queries, found.k},
           truth_, found.k);
@@ -243,15 +264,32 @@ void print(const nlohmann::ordered_json& row, layout::IndexKind kind) {
 
 void refuse_other_kind(const Command& command, const layout::CollectionOptions& options) {
   const bool graph = options.kind == layout::IndexKind::graph;
-  std::vector<OptionRule> rules{{"--list", graph, "collections of graphs"},
-                                {"--width", graph, "collections of graphs"},
-                                {"--probe", !graph, "collections of clusters"}};
+  const bool second = options.store.has_value();
+  std::vector<OptionRule> rules{
+      {"--list", graph || second, "collections of graphs or with --store"},
+      {"--refine", second, "collections with --store"},
+      {"--second-tier", second, "collections with --store"},
+      {"--width", graph, "collections of graphs"},
+      {"--probe", !graph, "collections of clusters"}};
   const std::string pages = "collections of slotted pages";
   rules.push_back({"--memory-budget", options.in_pages(), pages});
   for (const char* option : search::kPageOptions) {
     rules.push_back({option, options.in_pages(), pages});
   }
   refuse_unused(command, rules);
+}
+
+/// Throws StatusError unless each search has as many candidates as it is to rank again.
+void check_refine(const SearchArguments& arguments,
+                  const std::vector<search::SearchChoice>& choices) {
+  for (const search::SearchChoice& choice : choices) {
+    const auto search = search::searchable(search::SearchParameters::make(arguments.k, choice));
+    if (arguments.refine <= search.candidates() / search.k()) continue;
+    throw Error(
+        "--refine: {} times {} results are more than the candidates of a search, which are {}: "
+        "use a longer --list",
+        arguments.refine, arguments.k, search.candidates());
+  }
 }
 
 /// Says how many rows a search within a distance finds at most, where the options do not.
@@ -271,15 +309,20 @@ void search(const Command& command, const SearchArguments& given) {
   const layout::IndexKind kind = options.kind;
   refuse_other_kind(command, options);
   const std::vector<search::SearchChoice> choices = choices_of(arguments, kind);
+  check_refine(arguments, choices);
   measure::JsonLines lines(arguments.json);
   collection::SegmentAccess& access = place.access;
   if (access.nodes == nullptr && !command.was_given("--tier")) {
     access = collection::SegmentAccess::on(collection::usual_tier(options));
   }
+  if (!arguments.second_tier.empty()) {
+    collection::set_second_tier(access, arguments.second_tier);
+  }
   if (options.in_pages()) search::set_shared_pools(access.shape, arguments.disk);
   access.shape.cores = arguments.threads;
   access.shape.slots = arguments.slots;
   access.shape.k = arguments.k;
+  if (options.store) access.shape.list = std::ranges::max(lists_of(arguments));
   search::set_largest(
       access.shape,
       *std::max_element(choices.begin(), choices.end(), [](const auto& a, const auto& b) {
@@ -332,6 +375,13 @@ void register_collection_search(Command& collection) {
   command.add_option("--tier", a.tier,
                      "Where records lie: " + tiers::tier_usage(tiers::TierUse::here) +
                          " [dram; of slotted pages ssd]");
+  command.add_option("--second-tier", a.second_tier,
+                     "With --store: where the second copies are read from [--tier]");
+  command
+      .add_option("--refine", a.refine,
+                  "With --store: R times k candidates of each segment are ranked again by its\n"
+                  "second copy [the whole list]")
+      .positive();
   search::add_disk_options(command, a.disk, false);
   command.add_option("--slots", a.slots, "Searches in flight on each thread")
       .range(1u, 64u)

@@ -33,11 +33,17 @@ struct ViewArguments {
 };
 
 nlohmann::ordered_json segment_json(const View::Bulk& bulk) {
-  return {{"segment", bulk.segment->number()},
-          {"rows", bulk.segment->rows()},
-          {"out", bulk.out->count()},
-          {"layout", bulk.segment->manifest().layout_name()},
-          {"bytes", bulk.segment->file_bytes()}};
+  const layout::Manifest& manifest = bulk.segment->manifest();
+  nlohmann::ordered_json json{{"segment", bulk.segment->number()},
+                              {"rows", bulk.segment->rows()},
+                              {"out", bulk.out->count()},
+                              {"layout", manifest.layout_name()},
+                              {"bytes", bulk.segment->file_bytes()}};
+  // Segments with second copies are in this machine's folder.
+  if (manifest.second_copy) {
+    json["second_bytes"] = bulk.segment->folder().second()->geometry().file_bytes();
+  }
+  return json;
 }
 
 void print_segments(const View& view) {
@@ -113,7 +119,9 @@ bool check_segments(const ViewArguments& arguments, const CollectionReader& read
   Progress progress("segments", view.segments.size(), arguments.quiet);
   for (const View::Bulk& bulk : view.segments) {
     try {
-      bulk.segment->folder().directory().verify({.quiet = true});
+      const collection::SegmentFolder& folder = bulk.segment->folder();
+      folder.directory().verify({.quiet = true});
+      if (folder.second() != nullptr) folder.second()->verify();
     } catch (const Error&) {
       if (layout::read_collection(arguments.place.collection) != reader.shape()) return false;
       throw;

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<float> thresholds_by(const std::string& by, dataset::VectorReader& rows,
                                  bool allow_nonfinite) {
-  if (const auto rule = indexing::find_bit_rule(by)) {
+  if (const auto rule = find_bit_rule(by)) {
     return indexing::bit_thresholds(rows, *rule, allow_nonfinite);
   }
   return indexing::read_bit_thresholds(by, rows.info().dimension);

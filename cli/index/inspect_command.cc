@@ -56,7 +56,7 @@ std::uintmax_t attribute_bytes(const layout::IndexDirectory& index) {
 
 Json second_json(const layout::IndexDirectory& index) {
   const layout::SecondCopyFile second(index.path(), index.manifest());
-  const layout::SecondCopyFacts& facts = second.form().facts();
+  const layout::SecondCopyFacts& facts = second.facts();
   return {{"metric", to_string(facts.metric)},
           {"source_type", to_string(facts.source_type)},
           {"type", to_string(facts.type)},
@@ -80,7 +80,7 @@ Json common_json(const layout::IndexDirectory& index, bool verified) {
 void print_second(const layout::IndexDirectory& index) {
   if (!index.manifest().second_copy) return;
   const layout::SecondCopyFile second(index.path(), index.manifest());
-  const layout::SecondCopyFacts& facts = second.form().facts();
+  const layout::SecondCopyFacts& facts = second.facts();
   print_line("second copy", fmt::format("{} from {}, metric {}, {} bytes", to_string(facts.type),
                                         to_string(facts.source_type), to_string(facts.metric),
                                         grouped(second.geometry().file_bytes())));

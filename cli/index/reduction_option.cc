@@ -11,7 +11,7 @@ indexing::ReductionWish ReductionOption::wish() const {
   indexing::ReductionWish wish;
   wish.type = parse_element_type(store);
   wish.bits_metric = parse_metric(bits_metric);
-  wish.rule = *indexing::find_bit_rule(by);
+  wish.rule = *find_bit_rule(by);
   if (!second.empty()) wish.second = parse_element_type(second);
   return wish;
 }
@@ -19,9 +19,10 @@ indexing::ReductionWish ReductionOption::wish() const {
 void add_reduction_option(Command& command, ReductionOption& option) {
   command
       .add_option("--store", option.store,
-                  "Type of the index's vectors where it is to have fewer bits than the data: b1\n"
-                  "(one bit of each element), i8, u8 or f16. A second copy in the folder then\n"
-                  "ranks the candidates of each search again [as the data]")
+                  "Type of the vectors in the index, or in the segments of a collection, where\n"
+                  "these are to have fewer bits than the data: b1 (one bit of each element),\n"
+                  "i8, u8 or f16. A second copy in the folder then ranks the candidates of each\n"
+                  "search again [as the data]")
       .one_of({"b1", "i8", "u8", "f16"});
   command
       .add_option("--by", option.by,

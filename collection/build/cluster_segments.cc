@@ -1,11 +1,13 @@
 // This file makes segments that are clusters.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "cluster/clustering.h"
 #include "collection/build/segment_maker.h"
+#include "collection/build/segment_source.h"
 #include "collection/segment/segment_folder.h"
 #include "dataset/vector_set.h"
 #include "indexing/cluster_merge_recipe.h"
@@ -19,7 +21,7 @@ namespace {
 cluster::ClusteringOptions clustering_options(std::size_t rows, const SegmentRecipe& recipe) {
   const layout::CollectionManifest& manifest = *recipe.manifest;
   const layout::ClusterSegmentOptions& clusters = manifest.options.clusters;
-  const std::size_t row_bytes = packed_bytes(manifest.stored_type, manifest.dimension);
+  const std::size_t row_bytes = packed_bytes(manifest.segment_type(), manifest.dimension);
   cluster::ClusteringOptions options;
   options.clusters =
       indexing::cluster_count(rows, std::max<std::uint64_t>(clusters.cluster_bytes / row_bytes, 1));
@@ -32,12 +34,15 @@ cluster::ClusteringOptions clustering_options(std::size_t rows, const SegmentRec
   return options;
 }
 
-std::shared_ptr<Segment> write_clusters(const indexing::BuiltClusters& built, const RowFacts& facts,
+/// Writes the clusters, and the second copy of their rows where `whole` has one. Null: it has none.
+std::shared_ptr<Segment> write_clusters(const indexing::BuiltClusters& built,
+                                        const SegmentSource* whole, const RowFacts& facts,
                                         const SegmentRecipe& recipe) {
   return write_segment(
       [&](const layout::WriteOptions& write) {
-        indexing::write_clusters(recipe.folder, built,
-                                 {.layout = recipe.manifest->options.clusters.layout}, write);
+        const layout::Manifest written = indexing::write_clusters(
+            recipe.folder, built, {.layout = recipe.manifest->options.clusters.layout}, write);
+        if (whole != nullptr) whole->write_second(recipe.folder, written, write);
       },
       facts, recipe);
 }
@@ -64,8 +69,9 @@ indexing::StoredClusters read_cluster_segment(const Segment& segment, const Segm
 
 std::shared_ptr<Segment> build_cluster_segment(indexing::Source source, const RowFacts& facts,
                                                const SegmentRecipe& recipe) {
-  const cluster::ClusteringOptions options = clustering_options(source.rows.count, recipe);
-  return write_clusters(indexing::build_clusters(std::move(source), options), facts, recipe);
+  const SegmentSource made(std::move(source), recipe);
+  const cluster::ClusteringOptions options = clustering_options(facts.ids.size(), recipe);
+  return write_clusters(indexing::build_clusters(made.source(), options), &made, facts, recipe);
 }
 
 std::shared_ptr<Segment> build_from_memtable(indexing::Source source, const FrozenRows& frozen,
@@ -73,8 +79,56 @@ std::shared_ptr<Segment> build_from_memtable(indexing::Source source, const Froz
   return build_cluster_segment(std::move(source), frozen.facts, recipe);
 }
 
+/// Says whether vectors of the segment lie where the joined source has them.
+bool is_reduced_alike(const Segment& segment, const SegmentSource& joined) {
+  return segment.folder().second()->facts().parameters == joined.second_facts().parameters;
+}
+
+dataset::VectorSet copy_of(const VectorView& rows) {
+  dataset::VectorSet copy(rows.count, rows.dimension, rows.type);
+  std::memcpy(copy.mutable_row(0), rows.row(0), rows.count * rows.row_bytes());
+  return copy;
+}
+
+/// Writes clusters that were merged, whose probes then count half as much.
+std::shared_ptr<Segment> write_merged(indexing::StoredClusters merged, const SegmentSource* whole,
+                                      const RowFacts& facts, const SegmentRecipe& recipe) {
+  recipe.watch->linked(facts.ids.size());
+  const std::vector<std::uint64_t> probes = halved(merged.probes);
+  auto segment = write_clusters(std::move(merged).built(recipe.threads), whole, facts, recipe);
+  segment->records().take_probes(probes);
+  return segment;
+}
+
+/// Merges segments whose vectors were reduced, each in its own way: all rows are reduced anew. The
+/// clusters are built anew where the vectors of the largest segment do not stay what they are.
+std::shared_ptr<Segment> merge_reduced_clusters(const JoinedRows& joined,
+                                                const SegmentRecipe& recipe) {
+  const View::Bulk& largest = *joined.segments.front();
+  JoinedSource rows(joined, recipe);
+  recipe.watch->enter(BuildPhase::linking);
+  const cluster::ClusteringOptions options = clustering_options(joined.facts.ids.size(), recipe);
+  if (!is_reduced_alike(*largest.segment, rows.source())) {
+    if (!joined.order.empty()) rows.reorder(joined.order);
+    return write_clusters(indexing::build_clusters(rows.source().source(), options), &rows.source(),
+                          joined.facts, recipe);
+  }
+  indexing::StoredClusters stored = read_cluster_segment(*largest.segment, recipe);
+  stored.probes = probes_of(*largest.segment, recipe);
+  const indexing::Source source = rows.source().source();
+  indexing::StoredClusters merged = indexing::merge_clusters(
+      std::move(stored), indexing::JoinedRowSet{*largest.out, copy_of(source.rows)}, options);
+  merged.manifest.dataset = source.manifest.dataset;
+  if (!joined.order.empty()) {
+    indexing::reorder(merged, joined.order, recipe.threads);
+    rows.reorder(joined.order);
+  }
+  return write_merged(std::move(merged), &rows.source(), joined.facts, recipe);
+}
+
 std::shared_ptr<Segment> merge_cluster_segments(const JoinedRows& joined,
                                                 const SegmentRecipe& recipe) {
+  if (recipe.manifest->options.store) return merge_reduced_clusters(joined, recipe);
   const View::Bulk& largest = *joined.segments.front();
   const auto read_rows = [&](const Segment& segment) {
     return std::move(read_cluster_segment(segment, recipe).rows);
@@ -84,16 +138,11 @@ std::shared_ptr<Segment> merge_cluster_segments(const JoinedRows& joined,
   indexing::StoredClusters stored = read_cluster_segment(*largest.segment, recipe);
   stored.probes = probes_of(*largest.segment, recipe);
   recipe.watch->enter(BuildPhase::linking);
-  const std::size_t rows = joined.facts.ids.size();
-  const cluster::ClusteringOptions options = clustering_options(rows, recipe);
+  const cluster::ClusteringOptions options = clustering_options(joined.facts.ids.size(), recipe);
   indexing::StoredClusters merged =
       indexing::merge_clusters(std::move(stored), std::move(changes), options);
   if (!joined.order.empty()) indexing::reorder(merged, joined.order, recipe.threads);
-  recipe.watch->linked(rows);
-  const std::vector<std::uint64_t> probes = halved(merged.probes);
-  auto segment = write_clusters(std::move(merged).built(recipe.threads), joined.facts, recipe);
-  segment->records().take_probes(probes);
-  return segment;
+  return write_merged(std::move(merged), nullptr, joined.facts, recipe);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "collection/build/page_recipe.h"
 #include "collection/build/segment_maker.h"
+#include "collection/build/segment_source.h"
 #include "collection/build/tenant_order.h"
 #include "collection/segment/segment_folder.h"
 #include "dataset/vector_set.h"
@@ -36,24 +37,30 @@ bool in_pages(const SegmentRecipe& recipe) {
   return recipe.manifest->options.in_pages();
 }
 
-std::shared_ptr<Segment> write_graph(const indexing::BuiltGraph& built, const RowFacts& facts,
-                                     const SegmentRecipe& recipe) {
+layout::Manifest write_index(const indexing::BuiltGraph& built, bool in_order,
+                             const SegmentRecipe& recipe, const layout::WriteOptions& write) {
   const layout::CollectionOptions& options = recipe.manifest->options;
+  if (in_pages(recipe)) {
+    indexing::SlottedRecipe pages = page_recipe(*recipe.manifest);
+    if (in_order) pages.pack_in_order();
+    return indexing::write_slotted(recipe.folder, built, pages, write);
+  }
+  return indexing::write_graph(recipe.folder, built,
+                               {.layout = options.layout,
+                                .code_bits = options.code_bits,
+                                .record_checksum = false,
+                                .in_order = in_order},
+                               write);
+}
+
+/// Writes the graph, and the second copy of its rows where `whole` has one. Null: it has none.
+std::shared_ptr<Segment> write_graph(const indexing::BuiltGraph& built, const SegmentSource* whole,
+                                     const RowFacts& facts, const SegmentRecipe& recipe) {
   const bool in_order = are_small_tenants(*recipe.schema, facts.attributes);
   return write_segment(
       [&](const layout::WriteOptions& write) {
-        if (in_pages(recipe)) {
-          indexing::SlottedRecipe pages = page_recipe(*recipe.manifest);
-          if (in_order) pages.pack_in_order();
-          indexing::write_slotted(recipe.folder, built, pages, write);
-          return;
-        }
-        indexing::write_graph(recipe.folder, built,
-                              {.layout = options.layout,
-                               .code_bits = options.code_bits,
-                               .record_checksum = false,
-                               .in_order = in_order},
-                              write);
+        const layout::Manifest written = write_index(built, in_order, recipe, write);
+        if (whole != nullptr) whole->write_second(recipe.folder, written, write);
       },
       facts, recipe);
 }
@@ -64,12 +71,13 @@ indexing::StoredGraph read_graph_segment(const Segment& segment, const SegmentRe
 
 std::shared_ptr<Segment> build_graph_segment(indexing::Source source, const RowFacts& facts,
                                              const SegmentRecipe& recipe) {
+  const SegmentSource made(std::move(source), recipe);
   const graph::VamanaOptions options = vamana_options(recipe);
   if (!in_pages(recipe)) {
-    return write_graph(indexing::build_graph(std::move(source), options), facts, recipe);
+    return write_graph(indexing::build_graph(made.source(), options), &made, facts, recipe);
   }
   return write_graph(
-      indexing::build_slotted_graph(std::move(source), page_recipe(*recipe.manifest), options),
+      indexing::build_slotted_graph(made.source(), page_recipe(*recipe.manifest), options), &made,
       facts, recipe);
 }
 
@@ -92,13 +100,35 @@ indexing::FormerGraph graph_of(const FrozenRows& frozen, unsigned threads) {
 std::shared_ptr<Segment> adopt_memtable(indexing::Source source, const FrozenRows& frozen,
                                         const SegmentRecipe& recipe) {
   link_rest(frozen.memtable, recipe.threads, [&] { return recipe.interrupted(); });
-  return write_graph(indexing::adopt_graph(std::move(source), graph_of(frozen, recipe.threads),
+  const SegmentSource made(std::move(source), recipe);
+  return write_graph(indexing::adopt_graph(made.source(), graph_of(frozen, recipe.threads),
                                            vamana_options(recipe)),
-                     frozen.facts, recipe);
+                     &made, frozen.facts, recipe);
+}
+
+/// Merges segments whose vectors were reduced, each in its own way: all rows are reduced anew.
+std::shared_ptr<Segment> merge_reduced_graphs(const JoinedRows& joined,
+                                              const SegmentRecipe& recipe) {
+  const View::Bulk& largest = *joined.segments.front();
+  JoinedSource rows(joined, recipe);
+  indexing::StoredGraph former = read_graph_segment(*largest.segment, recipe);
+  former.rows = dataset::VectorSet(0, recipe.manifest->dimension, recipe.manifest->segment_type());
+  const std::uint32_t merges = former.manifest.graph().build.merges;
+  recipe.watch->enter(BuildPhase::linking);
+  indexing::BuiltGraph merged = indexing::adopt_graph(
+      rows.source().source(), {std::move(former.graph), *largest.out}, vamana_options(recipe));
+  merged.source.manifest.graph().build.merges = merges + 1;
+  if (!joined.order.empty()) {
+    rows.reorder(joined.order);
+    merged.graph = graph::reordered(merged.graph.view(), joined.order, recipe.threads);
+    merged.source.rows = rows.source().source().rows;
+  }
+  return write_graph(merged, &rows.source(), joined.facts, recipe);
 }
 
 std::shared_ptr<Segment> merge_graph_segments(const JoinedRows& joined,
                                               const SegmentRecipe& recipe) {
+  if (recipe.manifest->options.store) return merge_reduced_graphs(joined, recipe);
   const View::Bulk& largest = *joined.segments.front();
   const auto read_rows = [&](const Segment& segment) {
     return std::move(read_graph_segment(segment, recipe).rows);
@@ -110,7 +140,7 @@ std::shared_ptr<Segment> merge_graph_segments(const JoinedRows& joined,
   indexing::StoredGraph merged =
       indexing::merge_graph(std::move(stored), std::move(changes), vamana_options(recipe));
   if (!joined.order.empty()) indexing::reorder(merged, joined.order, recipe.threads);
-  return write_graph(std::move(merged).built(), joined.facts, recipe);
+  return write_graph(std::move(merged).built(), nullptr, joined.facts, recipe);
 }
 
 }  // namespace

@@ -88,6 +88,12 @@ std::shared_ptr<Segment> copy_segment(const layout::IndexDirectory& index, std::
         "are whole",
         index.path().string());
   }
+  if (recipe.manifest->options.store) {
+    throw Error(
+        "the index '{}' has its vectors themselves, and the segments of the collection have "
+        "second copies of theirs ({}): insert the vectors",
+        index.path().string(), to_string(recipe.manifest->options.store->type));
+  }
   require_fit(index.manifest(), *recipe.manifest, index.path().string());
   const std::vector<std::uint64_t> ids = ids_from(first_id, index.manifest().count);
   const layout::Tuples attributes = attributes_of(index, *recipe.schema);

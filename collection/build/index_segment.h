@@ -12,7 +12,8 @@ namespace farvec::collection {
 
 /// Makes a segment of a copy of the index, whose row r gets the id first_id + r, and of its
 /// attributes. Every byte that is read is checked. Throws Error naming the index and what is wrong:
-/// it is damaged, it has another kind, layout, metric, type or dimension than the segments of the
+/// it is damaged, it or the segments of the collection have second copies of their vectors, it has
+/// another kind, layout, metric, type or dimension than the segments of the
 /// collection, or its attributes have other columns than the first ones of the recipe's schema, or
 /// an id would have more than 64 bits; then there is no folder. It behaves like build_segment()
 /// otherwise.

@@ -10,7 +10,7 @@ indexing::SlottedRecipe page_recipe(const layout::CollectionManifest& manifest,
   const layout::CollectionOptions& options = manifest.options;
   const VectorView rows{.count = layout::kMostSegmentRows,
                         .dimension = manifest.dimension,
-                        .type = manifest.stored_type};
+                        .type = manifest.segment_type()};
   indexing::SlottedRecipe asked{.code_bits = options.code_bits};
   // Bits have no codes to put into small pages.
   if (rows.type == ElementType::b1) asked.page_bytes = layout::SlottedGeometry::kMostPageBytes;
@@ -20,7 +20,7 @@ indexing::SlottedRecipe page_recipe(const layout::CollectionManifest& manifest,
         StatusCode::invalid_argument,
         "{}: records of {} x {} hold codes of 1 + {} bits, of which one is in memory: "
         "leave it out",
-        spell("code_bits"), manifest.dimension, to_string(manifest.stored_type),
+        spell("code_bits"), manifest.dimension, to_string(manifest.segment_type()),
         recipe.extension_bits);
   }
   const std::optional<std::uint32_t> pages =

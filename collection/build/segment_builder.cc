@@ -10,6 +10,7 @@
 #include "collection/build/segment_maker.h"
 #include "collection/build/segment_writer.h"
 #include "collection/build/tenant_order.h"
+#include "collection/state/kept_rows.h"
 #include "dataset/vector_set.h"
 #include "indexing/row_order.h"
 #include "indexing/source.h"
@@ -99,7 +100,7 @@ std::shared_ptr<Segment> build_segment(const changes::RowBatch& batch,
   const layout::CollectionManifest& manifest = *recipe.manifest;
   layout::Manifest description =
       indexing::describe_source({recipe.name, recipe.name}, batch.rows, manifest.metric);
-  dataset::VectorSet stored = indexing::stored_copy(batch.rows, manifest.metric, recipe.threads);
+  dataset::VectorSet stored = kept_copy(batch.rows, manifest, recipe.threads);
   layout::Tuples nulls;
   if (batch.attributes.count() == 0 && !recipe.schema->empty()) {
     append_nulls(batch.rows.count, nulls);

@@ -37,6 +37,10 @@ void add_counts(const search::CoreStatistics& part, search::CoreStatistics& sum)
 
 constexpr Status kSegmentsAreGraphs{StatusCode::invalid_argument,
                                     "the segments are graphs: say a list, not clusters"};
+constexpr Status kNoCandidates{
+    StatusCode::invalid_argument,
+    "candidates: those of segments and of fresh rows have distances of different kinds: leave it "
+    "out"};
 constexpr Status kSegmentsAreClusters{StatusCode::invalid_argument,
                                       "the segments are clusters: say how many, not a list"};
 
@@ -171,6 +175,18 @@ Status CollectionPart::plan_lists(const SearchRequest& request, Slot& slot) cons
   return {};
 }
 
+/// Distances between vectors that were multiplied by a factor are larger by its square. Those for
+/// inner_product stand for the product with a centroid, which is larger by the factor itself.
+ProbedSegment CollectionPart::probed_segment(const Leg& leg) {
+  ProbedSegment probed{.centroids = &leg.index->clusters()->centroids(), .live = leg.live};
+  probed.second = leg.index->second();
+  if (probed.second == nullptr) return probed;
+  const float factor = probed.second->reduction().factor();
+  const bool products = leg.segment->manifest().metric == Metric::inner_product;
+  probed.scale = 1 / (products ? factor : factor * factor);
+  return probed;
+}
+
 /// Gives each segment its share of the clusters. Memtables, whose graphs have no clusters, are
 /// searched with a list that finds nearly all.
 Status CollectionPart::plan_probes(const SearchRequest& request, Slot& slot) const {
@@ -178,7 +194,7 @@ Status CollectionPart::plan_probes(const SearchRequest& request, Slot& slot) con
   segments.clear();
   for (const Leg& leg : slot.legs_used()) {
     if (leg.segment == nullptr || leg.live == 0) continue;
-    segments.push_back({&leg.index->clusters()->centroids(), leg.live});
+    segments.push_back(probed_segment(leg));
   }
   search::ProbeChoice choice = request.parameters.probing();
   share_probes(request.query, choice.clusters, slot.probes);
@@ -329,6 +345,7 @@ Status CollectionPart::search(std::uint32_t number, const SearchRequest& request
   try {
     view = views_();
     status = attributes::require_tenants(*view->schema, request.condition);
+    if (status.ok() && request.candidates) status = kNoCandidates;
     if (status.ok()) status = bind(*view, slot);
     if (status.ok()) status = search_legs(number, request);
     if (status.ok()) fill(request, slot, answer);

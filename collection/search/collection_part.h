@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "collection/search/probe_shares.h"
 #include "collection/state/view.h"
 #include "coroutines/scheduler.h"
 #include "search/core/core_part.h"
@@ -61,6 +62,7 @@ class CollectionPart final : public search::CorePart {
   static void filter(const search::SearchRequest& request, Slot& slot);
   Status plan(const search::SearchRequest& request, Slot& slot) const;
   Status plan_lists(const search::SearchRequest& request, Slot& slot) const;
+  static ProbedSegment probed_segment(const Leg& leg);
   Status plan_probes(const search::SearchRequest& request, Slot& slot) const;
   void run_round(std::uint32_t slot);
   Status merge(const search::SearchRequest& request, Slot& slot) const;

@@ -15,6 +15,14 @@ std::uint32_t least_clusters(std::uint32_t probes, double share) {
   return static_cast<std::uint32_t>(std::ceil(probes * std::sqrt(share)));
 }
 
+/// Returns the query as the segment has its vectors.
+const void* query_of(const ProbedSegment& segment, const void* query, ProbeShares& shares) {
+  if (segment.second == nullptr) return query;
+  shares.reduced.resize(segment.second->reduction().bytes());
+  segment.second->reduction().reduce(static_cast<const std::byte*>(query), shares.reduced.data());
+  return shares.reduced.data();
+}
+
 }  // namespace
 
 void share_probes(const void* query, std::uint32_t probes, ProbeShares& shares) {
@@ -26,9 +34,9 @@ void share_probes(const void* query, std::uint32_t probes, ProbeShares& shares) 
   shares.near.clear();
   for (std::uint32_t s = 0; s < segments.size(); ++s) {
     const cluster::CentroidIndex& centroids = *segments[s].centroids;
-    centroids.search(query, probes, shares.scratch);
+    centroids.search(query_of(segments[s], query, shares), probes, shares.scratch);
     for (const cluster::NearCluster& near : shares.scratch.found) {
-      shares.near.emplace_back(centroids.comparable(near.distance), s);
+      shares.near.emplace_back(centroids.comparable(near.distance) * segments[s].scale, s);
     }
     segments[s].clusters = 0;
   }

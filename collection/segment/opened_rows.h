@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "layout/index/index_directory.h"
+#include "layout/index/second_copy.h"
 
 namespace farvec::collection {
 
@@ -27,6 +28,9 @@ class OpenedRows {
 std::unique_ptr<OpenedRows> open_graph_rows(const layout::IndexDirectory& directory);
 std::unique_ptr<OpenedRows> open_page_rows(const layout::IndexDirectory& directory);
 std::unique_ptr<OpenedRows> open_cluster_rows(const layout::IndexDirectory& directory);
+
+/// Borrows the second copy of the rows of any index.
+std::unique_ptr<OpenedRows> open_whole_rows(const layout::SecondCopyFile& file);
 
 Status rows_are_too_late();
 

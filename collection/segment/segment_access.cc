@@ -28,4 +28,24 @@ void require_tier_of_pages(const SegmentAccess& access) {
                     access.tier->name());
 }
 
+void set_second_tier(SegmentAccess& access, std::string_view tier) {
+  access.second_tier = tiers::parse_tier(tier);
+  const bool named = tier.find(':') != std::string_view::npos && !tier.starts_with("emulated:") &&
+                     !tier.starts_with("numa:");
+  if (access.second_tier->is_remote() || named) {
+    throw StatusError(StatusCode::invalid_argument,
+                      "second tier {}: the second copies of many segments lie in dram, shm, "
+                      "numa:NODE, emulated:MODEL or ssd",
+                      tier);
+  }
+  access.second_device = access.second_tier->make_device();
+}
+
+void require_own_second_copies(const SegmentAccess& access) {
+  if (access.nodes == nullptr) return;
+  throw StatusError(StatusCode::invalid_argument,
+                    "the segments have fewer bits than their rows, and memory nodes do not hold "
+                    "the second copies of these: leave the nodes of segments out");
+}
+
 }  // namespace farvec::collection

@@ -20,6 +20,9 @@ struct SegmentAccess {
   tiers::TierSpecPointer tier;
   /// The tier's device, for all segments; null where nothing is modelled.
   std::shared_ptr<transport::Device> device;
+  /// Where the second copies of segments of fewer bits are read from; null: the tier above.
+  tiers::TierSpecPointer second_tier;
+  std::shared_ptr<transport::Device> second_device;  ///< that tier's
   search::SearchShape shape;  ///< largest search; for each core that searches segments
   unsigned threads = 0;       ///< threads that load; 0: all
   /// The nodes from which records are read, in the way that `tier` says; null: a tier of this
@@ -34,5 +37,13 @@ const char* usual_tier(const layout::CollectionOptions& options);
 /// Throws StatusError (invalid_argument) saying what to do unless slotted pages can be searched
 /// there.
 void require_tier_of_pages(const SegmentAccess& access);
+
+/// Says that second copies are read from another tier than records. Throws Error for a word that
+/// names no tier, and for a tier that holds one file or is on another machine.
+void set_second_tier(SegmentAccess& access, std::string_view tier);
+
+/// Throws StatusError (invalid_argument) saying what to do where memory nodes are to hold segments
+/// that have second copies.
+void require_own_second_copies(const SegmentAccess& access);
 
 }  // namespace farvec::collection

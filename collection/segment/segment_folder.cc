@@ -33,12 +33,18 @@ search::RowAttributes read_attributes(const std::filesystem::path& folder,
   return {std::move(file), all.view(), schema};
 }
 
+std::unique_ptr<const layout::SecondCopyFile> open_second(const layout::IndexDirectory& index) {
+  if (!index.manifest().second_copy) return nullptr;
+  return std::make_unique<const layout::SecondCopyFile>(index.path(), index.manifest());
+}
+
 }  // namespace
 
 SegmentFolder::SegmentFolder(const std::filesystem::path& folder)
     : directory_(layout::IndexDirectory::open(folder)),
       bytes_(bytes_of_files(folder)),
-      rows_(directory_) {}
+      second_(open_second(directory_)),
+      rows_(directory_, second_.get()) {}
 
 search::SearchIndex SegmentFolder::load_index(const layout::LoadOptions& options,
                                               tiers::NodeSet*) const {

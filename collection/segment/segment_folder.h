@@ -10,18 +10,22 @@
 #include "collection/segment/segment_rows.h"
 #include "layout/collection/collection_manifest.h"
 #include "layout/index/index_directory.h"
+#include "layout/index/second_copy.h"
 
 namespace farvec::collection {
 
 /// Reads the index's manifest, and the rest when it is asked for. The folder stays as it is.
 class SegmentFolder final : public SegmentBytes {
  public:
-  /// Throws Error naming the file.
+  /// Throws Error naming the file, also that of a second copy which is missing or damaged.
   explicit SegmentFolder(const std::filesystem::path& folder);
 
   const layout::IndexDirectory& directory() const { return directory_; }
-  /// Returns rows in stored form, from the segment's file, wherever its records are searched.
+  /// Returns rows as the collection keeps them, from the segment's files, wherever its records are
+  /// searched.
   const SegmentRows& rows() const { return rows_; }
+  /// Returns the second copy of the rows; null: the index has them itself.
+  const layout::SecondCopyFile* second() const { return second_.get(); }
 
   const layout::Manifest& manifest() const override { return directory_.manifest(); }
   std::uint64_t count() const override { return bytes_; }
@@ -36,6 +40,7 @@ class SegmentFolder final : public SegmentBytes {
  private:
   const layout::IndexDirectory directory_;
   const std::uint64_t bytes_;
+  const std::unique_ptr<const layout::SecondCopyFile> second_;
   const SegmentRows rows_;
 };
 

@@ -19,9 +19,12 @@ struct SegmentRecords::Searchable {
         nodes(nodes_of(segment)),
         index(segment.bytes_.load_index(load, nodes.get())),
         records(segment.bytes_.records(load)),
-        tier(tiers::Tier::open(
-            *access.tier,
-            {.memory = records.get(), .index = &index, .nodes = nodes, .device = access.device})),
+        tier(tiers::Tier::open(*access.tier, {.memory = records.get(),
+                                              .index = &index,
+                                              .second_tier = access.second_tier,
+                                              .nodes = nodes,
+                                              .device = access.device,
+                                              .second_device = access.second_device})),
         cores(tier->prepare(index, shape_of(segment))) {
     if (segment.finds_rows_ && index.must_find_rows()) find_rows(segment.bytes_);
   }
@@ -37,6 +40,7 @@ struct SegmentRecords::Searchable {
 
   static const SegmentAccess& access_of(const SegmentRecords& segment) {
     if (segment.bytes_.manifest().is_slotted()) require_tier_of_pages(segment.access_);
+    if (segment.bytes_.manifest().second_copy) require_own_second_copies(segment.access_);
     return segment.access_;
   }
 

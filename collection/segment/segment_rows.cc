@@ -12,7 +12,9 @@ namespace {
 /// A thread that waits for another one to open the file checks its deadline this often.
 constexpr auto kOpenLook = std::chrono::milliseconds(5);
 
-std::unique_ptr<OpenedRows> open_rows(const layout::IndexDirectory& directory) {
+std::unique_ptr<OpenedRows> open_rows(const layout::IndexDirectory& directory,
+                                      const layout::SecondCopyFile* second) {
+  if (second != nullptr) return open_whole_rows(*second);
   switch (directory.manifest().kind()) {
     case layout::IndexKind::graph:
       if (directory.manifest().is_slotted()) return open_page_rows(directory);
@@ -30,7 +32,9 @@ Status rows_are_too_late() {
           "rows of a segment were not read before the deadline: allow more time"};
 }
 
-SegmentRows::SegmentRows(const layout::IndexDirectory& directory) : directory_(directory) {}
+SegmentRows::SegmentRows(const layout::IndexDirectory& directory,
+                         const layout::SecondCopyFile* second)
+    : directory_(directory), second_(second) {}
 SegmentRows::~SegmentRows() = default;
 
 /// One thread opens the file, the others wait for it.
@@ -46,7 +50,7 @@ Status SegmentRows::open(Ticks deadline) const {
   Status status;
   std::exception_ptr failure;
   try {
-    if (opened_ == nullptr) opened_ = open_rows(directory_);
+    if (opened_ == nullptr) opened_ = open_rows(directory_, second_);
     status = opened_->learn(deadline);
   } catch (...) {
     failure = std::current_exception();

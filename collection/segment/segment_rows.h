@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "layout/index/index_directory.h"
+#include "layout/index/second_copy.h"
 
 namespace farvec::collection {
 
@@ -20,21 +21,25 @@ class OpenedRows;
 /// first of its rows is read. Threads share it.
 class SegmentRows {
  public:
-  /// Borrows the directory. It reads nothing; the first read() does.
-  explicit SegmentRows(const layout::IndexDirectory& directory);
+  /// Borrows the directory, and the second copy of its rows; null: the index has them itself. It
+  /// reads nothing; the first read() does.
+  SegmentRows(const layout::IndexDirectory& directory, const layout::SecondCopyFile* second);
   ~SegmentRows();
 
   /// Reads a row in stored form; `out` has the bytes of a row, and the row must exist. The first
   /// call opens the file and reads where its records are into DRAM: offsets, or the page of each
   /// record. Where rows are in an order of their own (packed, clusters except decoupled ones), it
-  /// reads all records to learn it. deadline_exceeded: what was learned until then stays, and the
-  /// next call goes on from there. Throws Error naming the file.
+  /// reads all records to learn it. Where the index has fewer bits than its rows, these
+  /// are read from its second copy, and each is compared with its own checksum. deadline_exceeded:
+  /// what was learned until then stays, and the next call goes on from there. Throws Error naming
+  /// the file.
   Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const;
 
  private:
   Status open(Ticks deadline) const;
 
   const layout::IndexDirectory& directory_;
+  const layout::SecondCopyFile* const second_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   mutable bool opening_ =

@@ -55,13 +55,39 @@ layout::SegmentName updates_name(std::uint64_t number, std::uint64_t version) {
   return {.number = number, .update_version = version};
 }
 
+/// Throws Error unless the index of the segment has of its rows what the collection's are to have.
+void require_store(const Segment& segment, const layout::CollectionManifest& shape,
+                   const std::filesystem::path& folder) {
+  const layout::SecondCopyFile* const second = segment.folder().second();
+  const auto& store = shape.options.store;
+  if (store.has_value() != (second != nullptr)) {
+    throw Error(
+        "the segment '{}' has {}, and the collection's segments have {}: it is another "
+        "index",
+        folder.string(), second != nullptr ? "a second copy of its rows" : "no second copy",
+        store ? "one" : "none");
+  }
+  if (!store) return;
+  const layout::Manifest& index = segment.manifest();
+  const layout::SecondCopyFacts& facts = second->facts();
+  const bool fits = facts.metric == shape.metric && facts.source_type == shape.source_type &&
+                    facts.type == shape.stored_type && index.dimension == shape.dimension &&
+                    index.stored_type == store->type &&
+                    (store->type != ElementType::b1 || index.metric == store->bits_metric);
+  if (fits) return;
+  throw Error(
+      "the segment '{}' has other vectors than the collection's segments: it is another "
+      "index",
+      folder.string());
+}
+
 }  // namespace
 
 CollectionFiles::CollectionFiles(const std::filesystem::path& folder,
                                  const layout::CollectionManifest& manifest,
                                  std::shared_ptr<SegmentPublisher> publisher)
     : folder_(folder / layout::kCollectionSegmentsFolder),
-      schema_(manifest.schema),
+      shape_(manifest),
       publisher_(std::move(publisher)) {
   for (const layout::SegmentEntry& entry : manifest.segments) saved_[entry.number].entry = entry;
 }
@@ -91,7 +117,8 @@ std::vector<View::Bulk> CollectionFiles::open(const SegmentAccess& access, const
   for (auto& [number, saved] : saved_) {
     std::shared_ptr<Segment> segment = find_segment(known, number);
     if (segment == nullptr) {
-      segment = open_segment(segment_folder(number), saved.entry, schema_, access);
+      segment = open_segment(segment_folder(number), saved.entry, shape_.schema, access);
+      require_store(*segment, shape_, segment_folder(number));
       if (publisher_ != nullptr) publisher_->want(*segment);
     }
     const layout::SegmentEntry& entry = saved.entry;
@@ -101,7 +128,7 @@ std::vector<View::Bulk> CollectionFiles::open(const SegmentAccess& access, const
             : layout::read_out_file(path_of(out_name(number, entry.out_version)), entry));
     if (entry.update_version != 0) {
       saved.updates = std::make_shared<const layout::UpdatedTuples>(layout::read_updates(
-          path_of(updates_name(number, entry.update_version)), entry, schema_));
+          path_of(updates_name(number, entry.update_version)), entry, shape_.schema));
     }
     parts.push_back({std::move(segment), saved.out, saved.updates});
   }

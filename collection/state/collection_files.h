@@ -77,7 +77,8 @@ class CollectionFiles {
   std::filesystem::path path_of(const Name& name) const { return folder_ / name.text(); }
 
   const std::filesystem::path folder_;
-  const layout::Schema schema_;  ///< that of the manifest
+  /// The manifest with which it was made: types, options and schema.
+  const layout::CollectionManifest shape_;
   const std::shared_ptr<SegmentPublisher> publisher_;
   std::map<std::uint64_t, Saved> saved_;  ///< what the manifest names, keyed by number
   std::set<Name> former_;                 ///< files that earlier manifests may have named

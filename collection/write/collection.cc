@@ -10,13 +10,13 @@
 
 #include "base/error.h"
 #include "base/file_names.h"
-#include "base/finite.h"
 #include "base/progress.h"
 #include "base/status_error.h"
 #include "base/stored_form.h"
 #include "collection/build/page_recipe.h"
 #include "collection/read/list_rows.h"
 #include "collection/segment/segment_folder.h"
+#include "collection/state/kept_rows.h"
 #include "collection/write/facts.h"
 #include "indexing/code_bits.h"
 #include "wal/log_segment_files.h"
@@ -41,6 +41,7 @@ std::size_t batch_rows(std::size_t memtable_rows) {
 void require_tier(const layout::CollectionOptions& options, const CollectionAccess& access) {
   const bool used = access.link || access.segments.nodes != nullptr;
   if (options.in_pages() && used) require_tier_of_pages(access.segments);
+  if (options.store) require_own_second_copies(access.segments);
 }
 
 OpenedCollection opened_in(const std::filesystem::path& folder, const CollectionAccess& access,
@@ -94,13 +95,21 @@ NewValues checked_copy(const changes::ColumnValues& update, std::size_t rows,
       count);
 }
 
+void require_store(const layout::CollectionManifest& manifest, const layout::SpellOption& spell) {
+  try {
+    layout::check_reduction(*manifest.options.store, manifest.metric, manifest.source_type);
+  } catch (const StatusError& error) {
+    throw StatusError(error.code, "{}: {}", spell("store"), error.what());
+  }
+}
+
 void require_codes_fit(const layout::CollectionManifest& manifest,
                        const layout::SpellOption& spell) {
   const layout::CollectionOptions& options = manifest.options;
   if (options.kind == layout::IndexKind::cluster) {
-    return indexing::require_codes_fit(manifest.source_type, options.clusters.layout);
+    return indexing::require_codes_fit(manifest.segment_type(), options.clusters.layout);
   }
-  indexing::require_codes_fit(manifest.source_type, options.layout, options.code_bits,
+  indexing::require_codes_fit(manifest.segment_type(), options.layout, options.code_bits,
                               spell("code_bits"));
 }
 
@@ -110,8 +119,10 @@ void Collection::create(const std::filesystem::path& given, layout::CollectionMa
                         const layout::SpellOption& spell) {
   layout::check_new_collection(manifest, spell);
   require_metric_fits(manifest.metric, manifest.source_type);
+  if (manifest.options.store) require_store(manifest, spell);
+  manifest.stored_type =
+      layout::whole_type(manifest.options.store, manifest.metric, manifest.source_type);
   require_codes_fit(manifest, spell);
-  manifest.stored_type = stored_type(manifest.metric, manifest.source_type);
   if (manifest.options.in_pages()) (void)page_recipe(manifest, spell);
   const std::filesystem::path folder = settled_path(given);
   if (std::filesystem::is_directory(folder) && !std::filesystem::is_empty(folder)) {
@@ -173,10 +184,9 @@ void Collection::check(const changes::RowBatch& batch) const {
   changes::check_shape(batch, *view()->schema);
   std::unordered_set<std::uint64_t> seen;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const RowFault fault = fault_of_row(rows.row(i), rows.type, rows.dimension, shape().metric);
-    if (fault != RowFault::none) {
-      throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", i, ids[i],
-                        to_string(fault));
+    const std::string fault = fault_of_kept(rows.row(i), shape());
+    if (!fault.empty()) {
+      throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", i, ids[i], fault);
     }
     if (!seen.insert(ids[i]).second) throw Error("id {} comes twice in one batch", ids[i]);
   }

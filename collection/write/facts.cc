@@ -1,7 +1,5 @@
 #include "collection/write/facts.h"
 
-#include "base/stored_form.h"
-
 namespace farvec::collection {
 
 layout::CollectionManifest empty_manifest(const changes::RowShape& rows,
@@ -9,7 +7,7 @@ layout::CollectionManifest empty_manifest(const changes::RowShape& rows,
   layout::CollectionManifest manifest;
   manifest.metric = rows.metric.value();
   manifest.source_type = rows.type;
-  manifest.stored_type = stored_type(manifest.metric, rows.type);
+  manifest.stored_type = layout::whole_type(options.store, manifest.metric, rows.type);
   manifest.dimension = rows.dimension;
   manifest.schema = rows.schema;
   manifest.options = options;
@@ -37,6 +35,16 @@ nlohmann::ordered_json cluster_json(const layout::ClusterSegmentOptions& cluster
   return json;
 }
 
+nlohmann::ordered_json store_json(const layout::ReductionWish& store, ElementType whole) {
+  nlohmann::ordered_json json{{"store", to_string(store.type)}};
+  if (store.type == ElementType::b1) {
+    json["bits_metric"] = to_string(store.bits_metric);
+    json["by"] = to_string(store.rule);
+  }
+  json["second_copy"] = to_string(whole);
+  return json;
+}
+
 }  // namespace
 
 nlohmann::ordered_json shape_json(const layout::CollectionManifest& manifest) {
@@ -48,6 +56,7 @@ nlohmann::ordered_json shape_json(const layout::CollectionManifest& manifest) {
       {"merge_fanout", options.merge_fanout}, {"kind", to_string(options.kind)}};
   if (!manifest.schema.empty()) json["schema"] = layout::schema_to_json(manifest.schema);
   json.update(clusters ? cluster_json(options.clusters) : graph_json(options));
+  if (options.store) json.update(store_json(*options.store, manifest.stored_type));
   return json;
 }
 

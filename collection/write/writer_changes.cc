@@ -3,9 +3,9 @@
 #include <chrono>
 #include <utility>
 
+#include "collection/state/kept_rows.h"
 #include "collection/write/unlocked.h"
 #include "collection/write/writer.h"
-#include "indexing/source.h"
 #include "layout/collection/change_record.h"
 
 namespace farvec::collection {
@@ -189,7 +189,7 @@ Status Writer::insert(const changes::RowBatch& given, Ticks deadline, changes::R
 Result<wal::Position> Writer::insert_part(const changes::RowBatch& part, Ticks deadline,
                                           changes::Receipt& receipt) {
   // The caller may change rows and ids meanwhile: what is checked is what is kept.
-  const dataset::VectorSet stored = indexing::stored_copy(part.rows, opened_.shape.metric, 1);
+  const dataset::VectorSet stored = kept_copy(part.rows, opened_.shape, 1);
   const std::vector<std::uint64_t> ids(part.ids.begin(), part.ids.end());
   const changes::RowBatch copy{stored.view(), ids, part.attributes};
   if (different_ids(ids).size() != ids.size()) return kIdComesTwice;

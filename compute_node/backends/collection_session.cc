@@ -47,6 +47,7 @@ CollectionSession::CollectionSession(ServedCollection served, std::uint32_t slot
     index_.degree = shape.options.degree;
     index_.code_bits = shape.options.code_bits.value_or(0);
   }
+  index_.refines = shape.options.store.has_value();
   index_.user_ids = true;
   index_.schema = [view = served_.view] { return view()->schema; };
   index_.layout = "collection";
@@ -124,6 +125,9 @@ collection::SegmentAccess segments_on(const SearchedCollection& collection,
         "--tier {}: a collection has many segments, which lie in dram, shm, numa:NODE, "
         "emulated:MODEL or ssd",
         tier);
+  }
+  if (!collection.second_tier.empty()) {
+    collection::set_second_tier(segments, collection.second_tier);
   }
   segments.shape = options.largest;
   if (collection.pages) search::set_shared_pools(segments.shape, *collection.pages);

@@ -22,6 +22,7 @@ class CollectionFlags final : public SourceFlags {
   void check_name() const;
 
   std::string name_;
+  std::string second_tier_;
   bool follow_ = false;
   collection::NodeArguments nodes_;
   BackgroundOptions background_;
@@ -57,6 +58,10 @@ Option CollectionFlags::add(Command& app) {
   app.add_flag("--follow", follow_,
                "With --collection: another process changes it; what that does is searched within "
                "milliseconds");
+  app.add_option(
+      "--second-tier", second_tier_,
+      "With --collection of segments with fewer bits than their rows ('farvec collection "
+      "create --store'): where their second copies are read from, as --tier [--tier]");
   collection::add_node_options(app, nodes_, "With --collection: ");
   collection::add_copies_options(app, nodes_);
   add_background_flags(app, background_);
@@ -69,7 +74,7 @@ void CollectionFlags::refuse_unused_flags(const Command& app) const {
        {"--build-threads", "--merge-threads", "--followers", "--merge-bytes-per-second"}) {
     rules.push_back({option, chosen() && !follow_, "--collection without --follow"});
   }
-  for (const char* option : {"--follow", "--log-nodes", "--segment-nodes"}) {
+  for (const char* option : {"--follow", "--second-tier", "--log-nodes", "--segment-nodes"}) {
     rules.push_back({option, chosen(), "--collection"});
   }
   rules.push_back(
@@ -89,14 +94,14 @@ void CollectionFlags::check_name() const {
       name_);
 }
 
-/// Returns true for a folder whose collection has segments in slotted pages. A folder that cannot
-/// be read is told of when it is opened.
-bool has_pages(const std::string& name) {
-  if (collection::nodes_name(name)) return false;
+/// Returns the options of a collection in a folder, and the usual ones of others. A folder that
+/// cannot be read is told of when it is opened.
+layout::CollectionOptions options_of(const std::string& name) {
+  if (collection::nodes_name(name)) return {};
   try {
-    return layout::read_collection(name).options.in_pages();
+    return layout::read_collection(name).options;
   } catch (const Error&) {
-    return false;
+    return {};
   }
 }
 
@@ -118,7 +123,11 @@ Source CollectionFlags::read(const Command& app, const SharedArguments& shared,
                              RequestLimits& limits) const {
   SearchedCollection collection{
       .name = name_, .nodes = nodes_, .node_timeout = shared.node_timeout};
-  const bool pages = has_pages(name_);
+  const layout::CollectionOptions options = options_of(name_);
+  refuse_unused(app, std::vector<OptionRule>{{"--second-tier", options.store.has_value(),
+                                              "a collection whose segments have second copies"}});
+  collection.second_tier = second_tier_;
+  const bool pages = options.in_pages();
   if (pages) {
     collection.tier = "ssd";
     collection.pages = shared.disk;

@@ -18,6 +18,7 @@ struct SearchedCollection {
   std::string name;                 ///< its folder, or "nodes:NAME"
   collection::NodeArguments nodes;  ///< for its log and segments
   std::string tier = "dram";        ///< for segments that are not on nodes
+  std::string second_tier = {};     ///< for their second copies; empty: `tier`
   /// How segments in slotted pages are searched; none: the segments are of another layout.
   std::optional<search::DiskArguments> pages = std::nullopt;
   /// A memory node that owes reads for this long is given up, where there are several.

@@ -53,12 +53,13 @@ std::optional<SegmentName> parse_segment_name(std::string_view name) {
   return parsed.text() == name ? std::optional(parsed) : std::nullopt;
 }
 
-void require_collection_version(std::uint64_t version, std::string_view source) {
-  if (version == kCollectionVersion) return;
-  throw Error("{} has version {} of a collection's format, this farvec reads version {}: use {}",
-              source, version, kCollectionVersion,
-              version > kCollectionVersion ? "the farvec that wrote it, or a newer one"
-                                           : "the farvec that wrote it");
+void require_collection_version(std::uint64_t version, std::string_view source,
+                                std::uint32_t newest) {
+  if (version >= kCollectionVersion && version <= newest) return;
+  throw Error(
+      "{} has version {} of a collection's format, this farvec reads version {}: use {}", source,
+      version, newest,
+      version > newest ? "the farvec that wrote it, or a newer one" : "the farvec that wrote it");
 }
 
 }  // namespace farvec::layout

@@ -13,6 +13,9 @@ namespace farvec::layout {
 
 /// One number for the manifest, the records of changes and the files beside the segments.
 inline constexpr std::uint32_t kCollectionVersion = 1;
+/// That of the manifest alone where segments have fewer bits than the rows: farvecs that do not
+/// know it refuse it by this number.
+inline constexpr std::uint32_t kReducedCollectionVersion = 2;
 
 /// The manifest in the collection's folder.
 inline constexpr const char* kCollectionFile = "collection.json";
@@ -45,7 +48,9 @@ struct SegmentName {
 /// name: code that removes what no manifest names must leave the files of others alone.
 std::optional<SegmentName> parse_segment_name(std::string_view name);
 
-/// Throws Error saying which version `source` has and what to do, unless it is this version.
-void require_collection_version(std::uint64_t version, std::string_view source);
+/// Throws Error saying which version `source` has and what to do, unless it is kCollectionVersion,
+/// or a later one up to `newest`.
+void require_collection_version(std::uint64_t version, std::string_view source,
+                                std::uint32_t newest = kCollectionVersion);
 
 }  // namespace farvec::layout

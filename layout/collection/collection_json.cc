@@ -34,6 +34,16 @@ void add_cluster_options(Json& json, const ClusterSegmentOptions& clusters) {
   json["balance"] = clusters.balance;
 }
 
+Json store_to_json(const ReductionWish& store) {
+  Json json{{"type", to_string(store.type)}};
+  if (store.type == ElementType::b1) {
+    json["bits_metric"] = to_string(store.bits_metric);
+    json["by"] = to_string(store.rule);
+  }
+  if (store.second) json["second"] = to_string(*store.second);
+  return json;
+}
+
 Json options_to_json(const CollectionOptions& options) {
   Json json{{"memtable_rows", options.memtable_rows}, {"merge_fanout", options.merge_fanout}};
   switch (options.kind) {
@@ -44,7 +54,12 @@ Json options_to_json(const CollectionOptions& options) {
       add_cluster_options(json, options.clusters);
       break;
   }
+  if (options.store) json["store"] = store_to_json(*options.store);
   return json;
+}
+
+std::uint32_t version_of(const CollectionManifest& m) {
+  return m.options.store ? kReducedCollectionVersion : kCollectionVersion;
 }
 
 Json segments_to_json(const CollectionManifest& m) {
@@ -67,7 +82,7 @@ Json segments_to_json(const CollectionManifest& m) {
 /// All fields but the checksum.
 Json fields_to_json(const CollectionManifest& m) {
   Json json{{"format", kFormat},
-            {"format_version", kCollectionVersion},
+            {"format_version", version_of(m)},
             {"metric", to_string(m.metric)},
             {"source_type", to_string(m.source_type)},
             {"stored_type", to_string(m.stored_type)},
@@ -97,10 +112,6 @@ void read_rows(const JsonFields& fields, CollectionManifest& m) {
   m.metric = fields.word("metric", parse_metric);
   m.source_type = fields.word("source_type", parse_element_type);
   m.stored_type = fields.word("stored_type", parse_element_type);
-  if (m.stored_type != stored_type(m.metric, m.source_type)) {
-    fields.fail("stored_type", fmt::format("does not follow from {} over {}", to_string(m.metric),
-                                           to_string(m.source_type)));
-  }
   if (!can_compare(m.metric, m.source_type)) {
     fields.fail("metric", fmt::format("is {}, which cannot compare {}", to_string(m.metric),
                                       to_string(m.source_type)));
@@ -149,6 +160,36 @@ void read_graph_options(const JsonFields& fields, CollectionOptions& options) {
   }
 }
 
+BitRule parse_rule(std::string_view word) {
+  if (const auto rule = find_bit_rule(word)) return *rule;
+  throw Error("'{}' is no rule for bits: use sign, mean or median", word);
+}
+
+ReductionWish read_store(const JsonFields& fields) {
+  ReductionWish store;
+  store.type = fields.word("type", parse_element_type);
+  if (store.type == ElementType::b1) {
+    store.bits_metric = fields.word("bits_metric", parse_metric);
+    store.rule = fields.word("by", parse_rule);
+  }
+  if (fields.has("second")) store.second = fields.word("second", parse_element_type);
+  return store;
+}
+
+/// Checks what follows from the metric, the type and the options.
+void check_types(const JsonFields& fields, const CollectionManifest& m) {
+  if (m.options.store) {
+    try {
+      check_reduction(*m.options.store, m.metric, m.source_type);
+    } catch (const Error& error) {
+      fields.fail("options", fmt::format("have a store that cannot be: {}", error.what()));
+    }
+  }
+  if (m.stored_type == whole_type(m.options.store, m.metric, m.source_type)) return;
+  fields.fail("stored_type", fmt::format("does not follow from {} over {}", to_string(m.metric),
+                                         to_string(m.source_type)));
+}
+
 CollectionOptions read_options(const JsonFields& fields) {
   CollectionOptions options;
   options.memtable_rows = read_integer32(fields, "memtable_rows", kMemtableRowsBounds);
@@ -162,6 +203,7 @@ CollectionOptions read_options(const JsonFields& fields) {
       options.clusters = read_cluster_options(fields);
       break;
   }
+  if (fields.has("store")) options.store = read_store(fields.object("store"));
   return options;
 }
 
@@ -222,10 +264,13 @@ CollectionManifest collection_from_json(std::string_view text, std::string_view 
   const nlohmann::json json = parse_collection(text, source);
   const JsonFields fields(json, fmt::format("{}: manifest", source));
   if (fields.text("format") != kFormat) fields.fail("format", "is not farvec-collection");
-  require_collection_version(fields.integer("format_version", 0), source);
+  const std::uint64_t version = fields.integer("format_version", 0);
+  require_collection_version(version, source, kReducedCollectionVersion);
   CollectionManifest m;
   read_rows(fields, m);
   m.options = read_options(fields.object("options"));
+  check_types(fields, m);
+  if (version != version_of(m)) fields.fail("format_version", "contradicts the options");
   if (fields.has("schema")) m.schema = schema_from_json(fields, "schema");
   m.next_segment = fields.integer("next_segment", 0);
   m.last_version = fields.integer("last_version", 0);

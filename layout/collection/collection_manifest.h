@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "layout/collection/collection_format.h"
 #include "layout/graph/graph_layout.h"
 #include "layout/index/index_description.h"
+#include "layout/index/reduction_wish.h"
 
 namespace farvec::layout {
 
@@ -72,6 +74,9 @@ struct CollectionOptions {
   /// The kind of all segments. Clusters are built with `clusters`, graphs with the options above.
   IndexKind kind = IndexKind::graph;
   ClusterSegmentOptions clusters = {};
+  /// What segments have of each vector where that is fewer bits than the rows have. Each of them
+  /// then has a second copy of its whole rows. None: segments have the rows.
+  std::optional<ReductionWish> store = std::nullopt;
 
   /// Returns true for segments in slotted pages.
   bool in_pages() const { return kind == IndexKind::graph && layout == LayoutKind::slotted; }
@@ -82,7 +87,8 @@ struct CollectionOptions {
 struct CollectionManifest {
   Metric metric = Metric::l2;
   ElementType source_type = ElementType::f32;  ///< type of inserted rows and of queries
-  ElementType stored_type = ElementType::f32;  ///< follows from metric and source_type
+  /// The type in which rows are kept: see whole_type().
+  ElementType stored_type = ElementType::f32;
   std::uint32_t dimension = 0;
   Schema schema;  ///< the attributes of the rows; they have none where it has no columns
   CollectionOptions options;
@@ -107,6 +113,9 @@ struct CollectionManifest {
 
   std::string farvec_version;  ///< the farvec that wrote it
   std::string farvec_commit;
+
+  /// Returns the type of the vectors in the indexes that segments are.
+  ElementType segment_type() const { return options.store ? options.store->type : stored_type; }
 
   bool operator==(const CollectionManifest&) const = default;
 };

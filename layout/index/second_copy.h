@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
 #include "base/input_file.h"
 #include "base/types.h"
 #include "layout/index/companion_file.h"
@@ -146,6 +147,7 @@ class SecondCopyFile {
   SecondCopyFile(const std::filesystem::path& folder, const Manifest& manifest);
 
   const SecondCopyForm& form() const { return form_; }
+  const SecondCopyFacts& facts() const { return form_.facts(); }
   const SecondCopyGeometry& geometry() const { return form_.geometry(); }
   const std::string& path() const { return file_.path(); }
 
@@ -157,6 +159,12 @@ class SecondCopyFile {
   /// placement.node_bytes(node) long. It begins as the file does. Throws what load() throws.
   void load_share(const RegionPlacement& placement, std::uint32_t node,
                   std::span<std::byte> destination, const LoadOptions& options) const;
+  /// Reads a row, its checksum and its padding into `bytes`, which is as long, and checks it.
+  /// Throws what load() throws.
+  void read_row(NodeId row, std::span<std::byte> bytes) const {
+    FARVEC_CHECK(row < geometry().rows() && bytes.size() == geometry().row_bytes());
+    read_rows(row, bytes);
+  }
   /// Checks every row, in pieces of 4 MiB. Throws what load() throws.
   void verify() const;
   /// Does the same, and gives `take` the rows of each piece, in order, after it has checked them.

@@ -18,7 +18,7 @@ using indexing::ReductionWish;
 
 std::vector<ReductionWish> wishes() {
   std::vector<ReductionWish> all;
-  for (const indexing::BitRule rule : indexing::kBitRules) {
+  for (const BitRule rule : kBitRules) {
     for (const Metric metric : {Metric::hamming, Metric::jaccard}) {
       all.push_back({.type = ElementType::b1, .bits_metric = metric, .rule = rule});
     }
@@ -151,14 +151,14 @@ std::optional<std::size_t> choose_few_bits(const std::vector<FewBits>& tried, do
 
 std::string to_string(const ReductionWish& wish) {
   if (wish.type != ElementType::b1) return std::string(farvec::to_string(wish.type));
-  return fmt::format("b1 by {}, {}", indexing::to_string(wish.rule),
+  return fmt::format("b1 by {}, {}", farvec::to_string(wish.rule),
                      farvec::to_string(wish.bits_metric));
 }
 
 std::string store_options(const ReductionWish& wish) {
   std::string text = fmt::format("--store {}", farvec::to_string(wish.type));
   if (wish.type != ElementType::b1) return text;
-  return text + fmt::format(" --by {} --bits-metric {}", indexing::to_string(wish.rule),
+  return text + fmt::format(" --by {} --bits-metric {}", farvec::to_string(wish.rule),
                             farvec::to_string(wish.bits_metric));
 }
 

@@ -94,3 +94,67 @@ def test_what_means_nothing_is_refused(tmp_path, rows):
         with pytest.raises(farvec.Error, match=word):
             farvec.build_graph(rows, tmp_path / "index", progress=False, **wrong)
         assert not (tmp_path / "index").exists()
+
+
+@pytest.mark.parametrize("options", [
+    {"store": "b1"}, {"store": "b1", "by": "median", "bits_metric": "jaccard"}, {"store": "i8"},
+    {"store": "b1", "kind": "cluster", "cluster_bytes": 30}])
+def test_a_collection_has_segments_of_fewer_bits(tmp_path, rows, queries, options):
+    path = tmp_path / "set"
+    farvec.Collection.create(path, DIMENSION, memtable_rows=100, **options)
+    for opening in {}, {"second_tier": "ssd"}, {"tier": "ssd"}:
+        with farvec.Collection(path, **opening) as collection:
+            collection.import_rows(np.arange(150), rows[:150])
+            collection.insert(np.arange(120, ROWS), rows[120:])
+            collection.flush()
+            found = collection.search(queries, K, list=ROWS, probe=ROWS)
+            np.testing.assert_array_equal(found.ids, nearest(rows, queries))
+            assert found.counts.rerank_reads >= len(queries) * (ROWS - 100)
+            there, same = collection.get(np.arange(ROWS))
+            assert there.all()
+            np.testing.assert_array_equal(same, rows)
+            assert collection.describe()["store"] == options["store"]
+            collection.compact()
+            found = collection.search(queries, K, list=ROWS, probe=ROWS)
+            np.testing.assert_array_equal(found.ids, nearest(rows, queries))
+            few = collection.search(queries, K, list=100, probe=ROWS, refine=3)
+            assert few.counts.rerank_reads == len(queries) * 3 * K
+            with pytest.raises(farvec.InvalidArgument, match="refine"):
+                collection.search(queries, K, list=10, refine=3)
+
+
+def test_a_collection_may_keep_its_rows_in_halves(tmp_path, rows, queries):
+    farvec.Collection.create(tmp_path / "set", DIMENSION, memtable_rows=100, store="b1",
+                             second_copy="f16")
+    halves = rows.astype(np.float16)
+    with farvec.Collection(tmp_path / "set") as collection:
+        collection.insert(np.arange(ROWS), rows)
+        for _ in range(2):
+            expected = np.square(queries.astype(np.float16).astype(np.float32)[:, None]
+                                 - halves.astype(np.float32)[None]).sum(axis=2)
+            found = collection.search(queries, K, list=ROWS)
+            np.testing.assert_allclose(found.distances, np.sort(expected, axis=1)[:, :K], rtol=1e-5)
+            np.testing.assert_array_equal(collection.get([3, 200])[1], halves[[3, 200]])
+            collection.compact()
+        with pytest.raises(farvec.InvalidArgument, match="beyond 65504"):
+            collection.insert([1], np.full((1, DIMENSION), 70000, np.float32))
+
+
+def test_what_means_nothing_to_a_collection_is_refused(tmp_path, rows, queries):
+    for wrong, word in [({"by": "mode"}, "by"), ({"second_copy": "f16"}, "second_copy"),
+                        ({"store": "f32"}, "fewer bits"), ({"store": "b1", "code_bits": 2}, "b1")]:
+        with pytest.raises(farvec.Error, match=word):
+            farvec.Collection.create(tmp_path / "set", DIMENSION, **wrong)
+        assert not (tmp_path / "set").exists()
+    farvec.Collection.create(tmp_path / "plain", DIMENSION)
+    with pytest.raises(farvec.InvalidArgument, match="second_tier"):
+        farvec.Collection(tmp_path / "plain", second_tier="ssd")
+    with farvec.Collection(tmp_path / "plain") as collection:
+        collection.insert(np.arange(ROWS), rows)
+        with pytest.raises(farvec.InvalidArgument, match="no second copy"):
+            collection.search(queries, K, refine=2)
+    farvec.Collection.create(tmp_path / "set", DIMENSION, store="u8")
+    with farvec.Collection(tmp_path / "set") as collection:
+        with pytest.raises(farvec.InvalidArgument, match="below 0"):
+            collection.insert(np.arange(ROWS), rows)
+        assert len(collection) == 0

@@ -54,6 +54,14 @@ inline layout::CollectionManifest small_page_shape(Metric metric = Metric::l2) {
   return shape;
 }
 
+/// Of segments that have fewer bits than the rows, and second copies of these.
+inline layout::CollectionManifest reduced(layout::CollectionManifest shape,
+                                          const layout::ReductionWish& store) {
+  shape.options.store = store;
+  if (store.type == ElementType::b1) shape.options.code_bits.reset();
+  return shape;
+}
+
 inline SegmentAccess small_segments(const char* tier = "dram") {
   SegmentAccess access = SegmentAccess::on(tier);
   access.shape.slots = 3;

@@ -128,7 +128,7 @@ TEST_F(SecondRowsTest, CandidatesComeWithTheDistancesOfTheIndex) {
 }
 
 TEST_F(SecondRowsTest, JaccardAndThresholdsOfTheDataFindTheSame) {
-  for (const auto rule : {indexing::BitRule::mean, indexing::BitRule::median}) {
+  for (const auto rule : {BitRule::mean, BitRule::median}) {
     for (const Metric bits : {Metric::hamming, Metric::jaccard}) {
       std::filesystem::remove_all(path());
       build("csr", {.type = ElementType::b1, .bits_metric = bits, .rule = rule}, Metric::l2);

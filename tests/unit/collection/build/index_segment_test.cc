@@ -212,6 +212,7 @@ TEST_F(IndexSegment, OfAnotherShapeIsRefused) {
   other.options.layout = layout::LayoutKind::packed;
   refused("price: i64", other, "packed of 7 x f32 by l2");
   refused("price: i64", small_cluster_shape(), "grouped of 7 x f32 by l2");
+  refused("price: i64", reduced(small_shape(), {.type = ElementType::b1}), "second copies");
   refused("price: i64 not null", small_shape(), "are '', and those of the collection are 'price");
 }
 

@@ -66,6 +66,30 @@ TEST_F(FilteredCollection, FindsTheNearestThatMeetAConditionInPackedGraphs) {
   expect_filtered(reader.view());
 }
 
+TEST_F(FilteredCollection, FindsTheNearestThatMeetAConditionWhereSegmentsHaveSecondCopies) {
+  layout::CollectionManifest packed = small_shape();
+  packed.options.layout = layout::LayoutKind::packed;
+  const layout::ReductionWish bits{.type = ElementType::b1, .rule = BitRule::mean};
+  const layout::ReductionWish bytes{.type = ElementType::i8};
+  for (const auto& shape : {reduced(small_shape(), bits), reduced(packed, bytes),
+                            reduced(small_cluster_shape(), bits)}) {
+    collection_.reset();
+    std::filesystem::remove_all(path());
+    expected_.clear();
+    fill(shape);
+    ASSERT_TRUE(collection_->flush());
+    expect_filtered(collection_->view());
+    ASSERT_TRUE(collection_->compact());
+    insert(500, 530, 2);
+    expect_filtered(collection_->view());
+    open();
+    expect_filtered(collection_->view());
+    expect_attributes();
+    const CollectionReader reader(path(), small_segments("emulated:rdma"));
+    expect_filtered(reader.view());
+  }
+}
+
 /// The first search costs what others do: where rows are was learned when the segment was loaded.
 TEST_F(FilteredCollection, ReadsNoOtherRowsOfPackedGraphs) {
   layout::CollectionManifest shape = small_shape();

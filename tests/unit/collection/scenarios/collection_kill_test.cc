@@ -169,5 +169,10 @@ TEST(CollectionKills, WhatWasAcknowledgedStaysInSlottedPages) {
   kill_again_and_again(small_page_shape(), "ssd");
 }
 
+TEST(CollectionKills, WhatWasAcknowledgedStaysWhereSegmentsHaveSecondCopies) {
+  kill_again_and_again(reduced(small_shape(), {.type = ElementType::b1, .rule = BitRule::mean}),
+                       "dram");
+}
+
 }  // namespace
 }  // namespace farvec::collection

@@ -76,6 +76,40 @@ TEST(CollectionManifest, ComesBack) {
   }
 }
 
+TEST(CollectionManifest, TellsWhatSegmentsHaveOfTheRows) {
+  CollectionManifest bits = some_collection();
+  bits.options.store = {
+      .type = ElementType::b1, .bits_metric = Metric::jaccard, .rule = BitRule::median};
+  bits.options.code_bits.reset();
+  CollectionManifest bytes = some_collection();
+  bytes.source_type = ElementType::f32;
+  bytes.options.store = {.type = ElementType::i8, .second = ElementType::f16};
+  for (const auto& manifest : {bits, bytes}) {
+    const std::string text = collection_to_json(manifest);
+    EXPECT_EQ(collection_from_json(text, "c.json"), manifest);
+    EXPECT_EQ(json::parse(text)["format_version"], 2) << "an older farvec refuses it by this";
+  }
+  EXPECT_EQ(good_json()["format_version"], 1);
+  EXPECT_EQ(bits.segment_type(), ElementType::b1);
+  const auto expect = [](const CollectionManifest& good, const char* pointer, const json& value,
+                         const char* what) {
+    json bad = json::parse(collection_to_json(good));
+    bad[json::json_pointer(pointer)] = value;
+    EXPECT_THAT(message_of([&] { (void)collection_from_json(bad.dump(), "c.json"); }),
+                AllOf(HasSubstr("c.json"), HasSubstr(what)));
+  };
+  expect(bits, "/options/store/type", "f64", "options.store.type");
+  expect(bits, "/options/store/type", "f16", "no fewer bits");
+  expect(bits, "/options/store/bits_metric", "l2", "hamming or jaccard");
+  expect(bits, "/options/store/by", "mode", "options.store.by");
+  expect(bits, "/options/store", 7, "options.store");
+  expect(bits, "/format_version", 1, "format_version");
+  expect(bytes, "/options/store/second", "u8", "u8");
+  expect(bytes, "/stored_type", "f32", "stored_type");
+  expect(bytes, "/options/store/second", "f32", "stored_type");
+  expect(some_collection(), "/format_version", 2, "format_version");
+}
+
 TEST(CollectionManifest, TellsOfClusters) {
   CollectionManifest clusters = some_collection();
   clusters.options = {.memtable_rows = 1000, .merge_fanout = 8};
@@ -276,7 +310,7 @@ TEST(CollectionManifest, OtherValuesInTheirRangeFailTheChecksum) {
 }
 
 TEST(CollectionManifest, OfAnotherVersionSaysWhatToDo) {
-  EXPECT_THAT(error_with("/format_version", 2), AllOf(HasSubstr("c.json"), HasSubstr("newer")));
+  EXPECT_THAT(error_with("/format_version", 3), AllOf(HasSubstr("c.json"), HasSubstr("newer")));
   EXPECT_THAT(error_with("/format_version", 0), HasSubstr("use the farvec that wrote it"));
 }
 

@@ -145,7 +145,7 @@ TEST(Placement, RefusesADamagedSection) {
   };
   EXPECT_NO_THROW((void)manifest_from_json(good.dump(), "m.json"));
   EXPECT_THAT(refusal([](json& p) { p["nodes"] = 1; }), HasSubstr("placement.nodes"));
-  EXPECT_THAT(refusal([](json& p) { p["regions"].erase(1); }), HasSubstr("three entries"));
+  EXPECT_THAT(refusal([](json& p) { p["regions"].erase(1); }), HasSubstr("3 entries"));
   EXPECT_THAT(refusal([&](json& p) {
                 extent(p, 0, 1)["copies"][1]["node"] = extent(p, 0, 1)["copies"][0]["node"];
               }),

@@ -83,7 +83,7 @@ TEST(FewBits, SignsOfDataThatIsAllPositiveAreNotEnough) {
   const FewBitsData data(100);
   const std::vector<FewBits> all = tried(data);
   for (const FewBits& one : all) {
-    const bool signs = one.wish.type == ElementType::b1 && one.wish.rule == indexing::BitRule::sign;
+    const bool signs = one.wish.type == ElementType::b1 && one.wish.rule == BitRule::sign;
     if (signs) {
       EXPECT_FALSE(one.enough(0.9)) << to_string(one.wish);
     }
@@ -108,7 +108,7 @@ TEST(FewBits, TheFewestBytesThatAreEnoughAreChosen) {
 
 TEST(FewBits, WordsAreThoseOfTheBuild) {
   indexing::ReductionWish wish;
-  wish.rule = indexing::BitRule::median;
+  wish.rule = BitRule::median;
   wish.bits_metric = Metric::jaccard;
   EXPECT_EQ(store_options(wish), "--store b1 --by median --bits-metric jaccard");
   wish.type = ElementType::i8;
