@@ -5,6 +5,8 @@ Whatever a library prints goes to standard error, since its standard output carr
 import importlib.metadata
 import json
 import os
+import pathlib
+import re
 import select
 import subprocess
 import sys
@@ -74,6 +76,12 @@ class Bench:
         return answer
 
 
+def own_bytes():
+    """Answers how much memory is this process's own, without pages of files."""
+    status = pathlib.Path("/proc/self/status").read_text()
+    return 1024 * int(re.search(r"RssAnon:\s*(\d+)", status).group(1))
+
+
 def serve(peer, package, workload, k):
     """Answers requests from standard input until it ends."""
     answers = os.fdopen(os.dup(1), "w")
@@ -84,11 +92,14 @@ def serve(peer, package, workload, k):
         answers.flush()
 
     try:
+        before = own_bytes()
         peer.load()
+        loaded = own_bytes() - before
         bench = Bench(peer, workload, k)
         efforts = peer.efforts
-        answer({"label": peer.label.replace("{list}", str(workload.build_list)), "version": version_of(package), "settings": peer.settings,
-                "efforts": [efforts.start, efforts.stop]})
+        answer({"label": peer.label.replace("{list}", str(workload.build_list)),
+                "version": version_of(package), "settings": peer.settings,
+                "efforts": [efforts.start, efforts.stop], "loaded_bytes": loaded})
         for line in sys.stdin:
             answer(bench.run(json.loads(line)))
     except Exception as error:  # whatever a library throws belongs into the table
