@@ -22,6 +22,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -51,6 +52,8 @@ PEERS = ("hnswlib", "usearch", "usearch-f16", "usearch-b1", "usearch-b1-32", "us
 F32_HNSW = ("hnswlib", "usearch")
 PGVECTOR = ("vector", "halfvec", "bit-hamming", "bit-jaccard")
 PASS_MS, CHOOSING_MS, ALONE_MS = 500, 100, 300
+COARSE = (10, 20, 40, 80, 160, 320, 640, MOST_LIST)  # lists, between which the ladder is climbed
+LINE_NS = 50  # spares each sweep the measurement of memory, which only its bounds want
 
 
 def parse_arguments(arguments=None):
@@ -136,24 +139,6 @@ def prepare(options):
     return paths
 
 
-def tiled(path, parts, which, least):
-    """Writes the queries of a half and their neighbours, over and over until there are `least`, so that a
-    measured run of `farvec search` is long enough. Answers the paths."""
-    import numpy as np
-    queries, truth = parts
-    times = -(-least // len(which))
-    picked = np.tile(np.arange(which.start, which.stop), times)
-    write_floats(path.with_suffix(".fbin"), queries[picked])
-    count, k = np.fromfile(truth, "<u4", 2).tolist()
-    ids = np.fromfile(truth, "<u4", count * k, offset=8).reshape(count, k)
-    distances = np.fromfile(truth, "<f4", count * k, offset=8 + 4 * count * k).reshape(count, k)
-    with open(path.with_suffix(".ibin"), "wb") as file:
-        np.asarray((len(picked), k), "<u4").tofile(file)
-        ids[picked].tofile(file)
-        distances[picked].tofile(file)
-    return path.with_suffix(".fbin"), path.with_suffix(".ibin")
-
-
 # --- farvec
 
 def ladder(first=10, last=MOST_LIST):
@@ -163,6 +148,10 @@ def ladder(first=10, last=MOST_LIST):
         lists.append(first)
         first += max(1, round(first / 25))
     return [*lists, last]
+
+
+def chunks(values, size):
+    return [values[start:start + size] for start in range(0, len(values), size)]
 
 
 def folder_bytes(index):
@@ -176,13 +165,15 @@ class Ours:
     """A graph in DRAM, its second copy too."""
 
     where = "DRAM"
+    second_tier = ()
+    all_slots = (1, 4, 8, 16, 24)  # in flight
 
     def __init__(self, name, index, seconds, options, workload):
         self.key = self.label = f"farvec {name}"
         self.index, self.options, self.workload = index, options, workload
         self.build_seconds = statistics.median(seconds)
         self.index_bytes, self.second_bytes = folder_bytes(index)
-        self.dram_bytes = None
+        self.dram_bytes = self.shortest = None
         if not self.second_bytes:
             self.where = None
 
@@ -191,29 +182,40 @@ class Ours:
         which = self.workload.halves()[half]
         words = ["--index", self.index, *asked_of_sweep(self.options, which), "--list",
                  ",".join(map(str, lists)), "--width", ",".join(map(str, widths)), "--slots",
-                 ",".join(map(str, slots)), "--tier", "dram", "--pass-ms", pass_ms]
+                 ",".join(map(str, slots)), "--tier", "dram", *self.second_tier, "--pass-ms", pass_ms, "--line-ns",
+                 LINE_NS]
         try:
             return rows_of_sweep(self.options.farvec, words)
         except SystemExit as error:
             raise PeerError(reason_of(str(error))) from error
 
+    def shortest_list(self, target):
+        """Answers the shortest list of the ladder that reaches the target with a width of 1, or None. Wider
+        searches find no less."""
+        if self.shortest is None:
+            for lists in chunks(COARSE, 3):
+                reached = [line["list"] for line in self.sweep(0, lists, (1,), (16,), 1)
+                           if line["recall"] >= target]
+                if reached:
+                    self.shortest = self.between(COARSE, min(reached), target)
+                    break
+        return self.shortest
+
+    def between(self, coarse, reached, target):
+        """Answers the shortest list beyond the coarse step before `reached`."""
+        before = max((length for length in coarse if length < reached), default=0)
+        fine = [length for length in ladder() if before < length < reached]
+        lines = self.sweep(0, fine, (1,), (16,), 1) if fine else []
+        return min((line["list"] for line in lines if line["recall"] >= target), default=reached)
+
     def choose(self, target):
-        """Answers the fastest of every width's shortest list that reaches the target, with every number of
-        slots."""
-        shortest = {}
-        steps = ladder()
-        for lists in (steps[:len(steps) // 2], steps[len(steps) // 2:]):
-            for line in self.sweep(0, lists, (1, 2, 4), (16,), 1):
-                if line["recall"] >= target:
-                    width = line["width"]
-                    shortest[width] = min(line["list"], shortest.get(width, line["list"]))
-            if shortest:
-                break
-        lines = [line for width, length in shortest.items()
-                 for line in self.sweep(0, (length,), (width,), (1, 4, 8, 16, 24), CHOOSING_MS)]
-        if not lines:
+        """Answers the fastest of some widths and numbers of slots, with the shortest list."""
+        length = self.shortest_list(target)
+        if length is None:
             return None
-        best = max(lines, key=lambda line: line["qps"])
+        lines = self.sweep(0, (length,), (1, 2, 4), self.all_slots, CHOOSING_MS)
+        best = max((line for line in lines if line["recall"] >= target), key=lambda line: line["qps"],
+                   default=lines[0])
         return {name: best[name] for name in ("list", "width", "slots")}
 
     @staticmethod
@@ -227,7 +229,9 @@ class Ours:
         alone = line
         if parameters["slots"] != 1:
             alone, = self.sweep(1, *words, (1,), ALONE_MS)
-        self.dram_bytes = line["index_bytes"] + line["compute_dram_bytes"]
+        # Buffers of searches are counted on no side.
+        in_dram = round(line["index_dram_bytes_per_vector"] * self.workload.rows)
+        self.dram_bytes = line["index_bytes"] + in_dram
         return Point(line["recall"], line["qps"], parameters, alone["p99_us"])
 
     def close(self):
@@ -235,41 +239,20 @@ class Ours:
 
 
 class OursOnDisk(Ours):
-    """The same graph in DRAM, the second copy read from the disk. The command that can do that tells a
-    rate and no p99."""
+    """The same graph in DRAM, the second copy read from the disk."""
 
     where = "disk"
+    second_tier = ("--second-tier", "ssd")
+    all_slots = (8, 16, 32, 64)
 
-    def __init__(self, ours, parts):
+    def __init__(self, ours):
         super().__init__(ours.key.removeprefix("farvec ") + ", copy on disk", ours.index,
                          [ours.build_seconds], ours.options, ours.workload)
         self.ours = ours
-        self.files = [tiled(ours.index.with_name(f"{ours.index.name}-half{half}"), parts,
-                            self.workload.halves()[half], least)
-                      for half, least in ((0, 2000), (1, 10_000))]
 
-    def search(self, half, parameters):
-        queries, truth = self.files[half]
-        return json.loads(call(
-            self.options.farvec, "search", "--index", self.index, "--queries", queries, "--groundtruth",
-            truth, "--k", self.options.k, "--list", parameters["list"], "--width", parameters["width"],
-            "--slots", parameters["slots"], "--threads", 1, "--tier", "dram", "--second-tier", "ssd",
-            "--quiet", "--json"))
-
-    def choose(self, target):
-        """The list is the one for DRAM, as the tier changes no recall; reads of a disk take more slots."""
-        chosen = self.ours.choose(target)
-        if chosen is None:
-            return None
-        tried = [{**chosen, "slots": slots} for slots in (8, 16, 32, 64)]
-        return max(tried, key=lambda parameters: self.search(0, parameters)["qps"])
-
-    def measure(self, parameters):
-        from contenders import Point
-        line, = self.sweep(1, (parameters["list"],), (parameters["width"],), (parameters["slots"],), 1)
-        self.dram_bytes = line["index_bytes"] + line["compute_dram_bytes"]
-        found = self.search(1, parameters)
-        return Point(found["recall"], found["qps"], parameters, None)
+    def shortest_list(self, target):
+        """A tier changes no recall."""
+        return self.ours.shortest_list(target)
 
 
 def build_ours(options, paths, way, failures):
@@ -507,7 +490,8 @@ def markdown(facts, rows, failures):
             f"{facts['way']}, {facts['queries']:,} queries: a half chooses, the other is measured. "
             f"Rates and p99 are medians of {facts['passes']} passes in turn (least to most). Graphs were "
             f"built on {facts['processors']} processors with a list of {facts['build_list']}. `index bytes` "
-            "are those on the disk; `in DRAM` is what a search keeps without the second copy.")
+            "are those on the disk; `in DRAM` is what a search keeps without the second copy and without "
+            "its own buffers.")
     return "\n".join([f"# Fewer bits on {facts['name']}, recall@{facts['k']} of {facts['target']:g}", "",
                       "```sh", facts["command"], "```", "", note, "",
                       *("| " + " | ".join(line) + " |" for line in lines), "",
@@ -517,15 +501,15 @@ def markdown(facts, rows, failures):
 
 def measure(options, failures):
     import bit_adapters
-    from vectors import Workload, read_vectors
+    from vectors import Workload
     paths = prepare(options)
     options.queries, options.groundtruth = paths[1], paths[2]
     workload = Workload.load(*paths, options.metric)
     workload.build_list = options.build_list
-    workload.name = paths[0].parent.name
     way = bit_adapters.way_of(workload.base)
     say(f"{workload.rows:,} rows of {workload.dimension}, bits by {way}")
     session, database = Session(failures), None
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the server is stopped
     try:
         built = build_ours(options, paths, way, failures)
         for name in options.peers:
@@ -541,12 +525,11 @@ def measure(options, failures):
         os.sched_setaffinity(0, {options.core})
         for name in options.peers:
             session.add(name, lambda name=name: start_peer(options, paths, workload, name))
-        parts = read_vectors(paths[1]), paths[2]
         for name, (index, seconds) in built.items():
             ours = Ours(name, index, seconds, options, workload)
             session.add(ours.key, lambda ours=ours: ours)
             if name in ON_DISK:
-                session.add(f"{ours.key}, copy on disk", lambda ours=ours: OursOnDisk(ours, parts))
+                session.add(f"{ours.key}, copy on disk", lambda ours=ours: OursOnDisk(ours))
         session.contenders.reverse()  # farvec's own rows first
         session.choose(options.recall)
         session.passes(options.passes)
@@ -587,7 +570,7 @@ def main():
     verdicts = [dram_verdict(rows), build_verdict(builds), rate_verdict(rows)]
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], text=True,
                             capture_output=True, check=False).stdout.strip()
-    facts = {"name": workload.name, "rows": workload.rows, "dimension": int(workload.dimension),
+    facts = {"name": pathlib.Path(options.data).resolve().name, "rows": workload.rows, "dimension": int(workload.dimension),
              "metric": options.metric, "way": way, "target": options.recall, "k": options.k,
              "queries": len(workload.queries), "passes": options.passes, "build_list": options.build_list,
              "processor": harness.cpu_model(), "processors": os.cpu_count(), "commit": commit,

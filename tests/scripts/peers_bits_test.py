@@ -189,20 +189,6 @@ class Parts(unittest.TestCase):
         self.assertEqual((lists[0], lists[-1]), (10, bits.MOST_LIST))
         self.assertTrue(all(a < b for a, b in zip(lists, lists[1:])))
 
-    def test_queries_and_truth_are_repeated_together(self):
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            queries = np.arange(12, dtype="<f4").reshape(6, 2)
-            ids = np.arange(18, dtype="<u4").reshape(6, 3)
-            truth = folder / "gt.ibin"
-            truth.write_bytes(struct.pack("<II", 6, 3) + ids.tobytes() + ids.astype("<f4").tobytes())
-            paths = bits.tiled(folder / "half", (queries, truth), range(4, 6), 5)
-            found = np.fromfile(paths[0], "<f4", offset=8).reshape(-1, 2)
-            self.assertEqual(found.tolist(), queries[[4, 5] * 3].tolist())
-            self.assertEqual(np.fromfile(paths[1], "<u4", 2).tolist(), [6, 3])
-            self.assertEqual(np.fromfile(paths[1], "<u4", 18, offset=8).tolist(),
-                             ids[[4, 5] * 3].ravel().tolist())
-
     def test_sizes_of_a_folder(self):
         with tempfile.TemporaryDirectory() as name:
             for file, size in (("records", 7), ("manifest.json", 2), ("second.bin", 30)):
