@@ -21,6 +21,7 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import statistics
@@ -255,8 +256,15 @@ class OursOnDisk(Ours):
         return self.ours.shortest_list(target)
 
 
+def processor_of_children():
+    """Answers the seconds that the processors have spent on processes which have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
 def build_ours(options, paths, way, failures):
-    """{name: (index, seconds of each build)}; those whose builds are compared are built in turn."""
+    """{name: (index, seconds of each build, of the processors)}; those whose builds are compared are built in
+    turn."""
     built = {}
     for number in range(options.builds):
         for name in options.ours:
@@ -266,7 +274,7 @@ def build_ours(options, paths, way, failures):
             shutil.rmtree(index, ignore_errors=True)
             say(f"building farvec {name}")
             words = [way if word == "WAY" else word for word in OURS[name]]
-            start = time.perf_counter()
+            start, spent = time.perf_counter(), processor_of_children()
             try:
                 call(options.farvec, "build", "graph", "--data", paths[0], "--metric", options.metric,
                      "--list", options.build_list, "--out", index, "--quiet", *words)
@@ -274,7 +282,9 @@ def build_ours(options, paths, way, failures):
                 failures[name] = str(error)
                 built.pop(name, None)
                 continue
-            built.setdefault(name, (index, []))[1].append(time.perf_counter() - start)
+            _, seconds, processor = built.setdefault(name, (index, [], []))
+            seconds.append(time.perf_counter() - start)
+            processor.append(processor_of_children() - spent)
     return built
 
 
@@ -452,15 +462,16 @@ def dram_verdict(rows):
 
 
 def build_verdict(builds):
-    """`builds`: {name: seconds of each build} of farvec's kinds."""
-    ours, whole = (builds.get(name) for name in ("b1 hamming", "f32"))
-    if not ours or not whole:
+    """`builds`: {name: [seconds of each build, seconds of the processors]} of farvec's kinds."""
+    ours, whole = (builds.get(name, ([], [])) for name in ("b1 hamming", "f32"))
+    if not ours[0] or not whole[0]:
         return verdict("build", 0.2, None, True, "one of the two was not built")
-    ratios = [a / b for a, b in zip(ours, whole)]
+    ratios, spent = ([a / b for a, b in zip(*times)] for times in zip(ours, whole))
     seconds = "{:.1f} s".format
     return verdict("build", 0.2, statistics.median(ratios), True,
-                   f"b1 hamming {spread(ours, seconds)}, f32 {spread(whole, seconds)}, in turn: "
-                   f"{spread(ratios, '{:.3f}'.format)}")
+                   f"b1 hamming {spread(ours[0], seconds)}, f32 {spread(whole[0], seconds)}, in turn: "
+                   f"{spread(ratios, '{:.3f}'.format)}, by the processors' time "
+                   f"{spread(spent, '{:.3f}'.format)}")
 
 
 def rate_verdict(rows):
@@ -537,7 +548,7 @@ def measure(options, failures):
         os.sched_setaffinity(0, {options.core})
         for name in options.peers:
             session.add(name, lambda name=name: start_peer(options, paths, workload, name))
-        for name, (index, seconds) in built.items():
+        for name, (index, seconds, _) in built.items():
             ours = Ours(name, index, seconds, options, workload)
             session.add(ours.key, lambda ours=ours: ours)
             if name in ON_DISK:
@@ -551,7 +562,7 @@ def measure(options, failures):
         if database:
             database.stop()
     rows = session.rows(options.recall)
-    return workload, way, rows, session, {name: seconds for name, (_, seconds) in built.items()}
+    return workload, way, rows, session, {name: times for name, (_, *times) in built.items()}
 
 
 def enter_environment(options):

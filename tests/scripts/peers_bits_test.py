@@ -22,9 +22,9 @@ from worker import PeerError  # noqa: E402
 
 def row(key, rates, dram=100, where=None, recall=0.95):
     return {"key": key, "label": key, "parameters": {"list": 20}, "recall": recall,
-            "reached": bits.reaches(recall, 0.95), "rates": rates, "processor_us": [4.0] * len(rates), "p99_us": 7.0,
-            "p99s_us": [5.0, 7.0, 9.0], "build_seconds": 2.0, "index_bytes": 90, "dram_bytes": dram, "second_bytes": 1000,
-            "second_where": where}
+            "reached": bits.reaches(recall, 0.95), "rates": rates,
+            "processor_us": [4.0] * len(rates), "p99_us": 7.0, "p99s_us": [5.0, 7.0, 9.0], "build_seconds": 2.0, "index_bytes": 90, "dram_bytes": dram,
+            "second_bytes": 1000, "second_where": where}
 
 
 class Bits(unittest.TestCase):
@@ -112,11 +112,11 @@ class Verdicts(unittest.TestCase):
         self.assertIn("no figure", bits.dram_verdict([]))
 
     def test_builds_are_divided_in_turn(self):
-        said = bits.build_verdict({"f32": [10, 20, 40], "b1 hamming": [3, 3, 6]})
-        self.assertIn("0.150 (0.150 to 0.300)", said)
+        said = bits.build_verdict({"f32": [[10, 20, 40], [8] * 3], "b1 hamming": [[3, 3, 6], [1] * 3]})
+        self.assertIn("0.150 (0.150 to 0.300), by the processors' time 0.125 (0.125 to 0.125)", said)
         self.assertTrue(said.endswith("at most 0.2 is wanted: met"))
-        self.assertIn("NOT met", bits.build_verdict({"f32": [10], "b1 hamming": [3]}))
-        self.assertIn("one of the two was not built", bits.build_verdict({"f32": [10]}))
+        self.assertIn("NOT met", bits.build_verdict({"f32": [[10], [1]], "b1 hamming": [[3], [1]]}))
+        self.assertIn("one of the two was not built", bits.build_verdict({"f32": [[10], [1]]}))
 
     def test_rates_are_divided_pass_by_pass(self):
         rows = [row("farvec b1 hamming", [20, 50, 30], where="DRAM"),
