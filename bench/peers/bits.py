@@ -106,8 +106,9 @@ def call(farvec, *words):
 # --- the data
 
 def file_of(folder, name):
-    found = sorted(path for path in pathlib.Path(folder).glob(f"{name}.*bin")
-                   if path.suffix in (".fbin", ".u8bin", ".i8bin") and "partial" not in path.name)
+    """Answers the path of a vector file, or of the rows that are there of one that is still being made."""
+    ends = (".fbin", ".u8bin", ".i8bin", ".partial.fbin")
+    found = [path for end in ends if (path := pathlib.Path(folder) / (name + end)).exists()]
     if not found:
         raise SystemExit(f"error: {folder} has no {name}.fbin, .u8bin or .i8bin")
     return found[0]

@@ -23,8 +23,8 @@ from worker import PeerError  # noqa: E402
 def row(key, rates, dram=100, where=None, recall=0.95):
     return {"key": key, "label": key, "parameters": {"list": 20}, "recall": recall,
             "reached": bits.reaches(recall, 0.95), "rates": rates,
-            "processor_us": [4.0] * len(rates), "p99_us": 7.0, "p99s_us": [5.0, 7.0, 9.0], "build_seconds": 2.0, "index_bytes": 90, "dram_bytes": dram,
-            "second_bytes": 1000, "second_where": where}
+            "processor_us": [4.0] * len(rates), "p99_us": 7.0, "p99s_us": [5.0, 7.0, 9.0],
+            "build_seconds": 2.0, "index_bytes": 90, "dram_bytes": dram, "second_bytes": 1000, "second_where": where}
 
 
 class Bits(unittest.TestCase):
@@ -214,11 +214,18 @@ class Parts(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
 
-    def test_a_folder_without_rows(self):
+    def test_the_file_of_a_folder(self):
         with tempfile.TemporaryDirectory() as name:
-            (pathlib.Path(name) / "base.partial.fbin").write_bytes(bytes(8))
+            folder = pathlib.Path(name)
             with self.assertRaisesRegex(SystemExit, "has no base.fbin"):
-                bits.file_of(name, "base")
+                bits.file_of(folder, "base")
+            for file in ("base.b1bin", "query.fbin", "base.partial.fbin", "base.u8bin"):
+                (folder / file).touch()
+                if file == "query.fbin":
+                    self.assertRaises(SystemExit, bits.file_of, folder, "base")
+                elif file == "base.partial.fbin":  # what is there of a set that is still being made
+                    self.assertEqual(bits.file_of(folder, "base").name, "base.partial.fbin")
+            self.assertEqual(bits.file_of(folder, "base").name, "base.u8bin")
 
     def test_more_rows_than_there_are(self):
         with tempfile.TemporaryDirectory() as name:
