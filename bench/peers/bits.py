@@ -175,7 +175,7 @@ class Ours:
         self.index, self.options, self.workload = index, options, workload
         self.build_seconds = statistics.median(seconds)
         self.index_bytes, self.second_bytes = folder_bytes(index)
-        self.dram_bytes = self.shortest = None
+        self.dram_bytes = self.shortest = self.chosen = None
         if not self.second_bytes:
             self.where = None
 
@@ -195,13 +195,14 @@ class Ours:
         """Answers the shortest list of the ladder that reaches the target with a width of 1, or None. Wider
         searches find no less."""
         if self.shortest is None:
+            self.shortest = 0
             for lists in chunks(COARSE, 3):
                 reached = [line["list"] for line in self.sweep(0, lists, (1,), (16,), 1)
                            if line["recall"] >= target]
                 if reached:
                     self.shortest = self.between(COARSE, min(reached), target)
                     break
-        return self.shortest
+        return self.shortest or None
 
     def between(self, coarse, reached, target):
         """Answers the shortest list beyond the coarse step before `reached`."""
@@ -213,12 +214,13 @@ class Ours:
     def choose(self, target):
         """Answers the fastest of some widths and numbers of slots, with the shortest list."""
         length = self.shortest_list(target)
-        if length is None:
-            return None
+        if length is None or self.chosen is not None:
+            return self.chosen
         lines = self.sweep(0, (length,), (1, 2, 4), self.all_slots, CHOOSING_MS)
         best = max((line for line in lines if line["recall"] >= target), key=lambda line: line["qps"],
                    default=lines[0])
-        return {name: best[name] for name in ("list", "width", "slots")}
+        self.chosen = {name: best[name] for name in ("list", "width", "slots")}
+        return self.chosen
 
     @staticmethod
     def most():
@@ -252,9 +254,13 @@ class OursOnDisk(Ours):
                          [ours.build_seconds], ours.options, ours.workload)
         self.ours = ours
 
-    def shortest_list(self, target):
-        """A tier changes no recall."""
-        return self.ours.shortest_list(target)
+    def choose(self, target):
+        """Answers the list and width for DRAM, as a tier changes no recall, with more in flight."""
+        chosen = self.ours.choose(target)
+        if chosen is None:
+            return None
+        lines = self.sweep(0, (chosen["list"],), (chosen["width"],), self.all_slots, CHOOSING_MS)
+        return {**chosen, "slots": max(lines, key=lambda line: line["qps"])["slots"]}
 
 
 def processor_of_children():

@@ -24,7 +24,8 @@ def row(key, rates, dram=100, where=None, recall=0.95):
     return {"key": key, "label": key, "parameters": {"list": 20}, "recall": recall,
             "reached": bits.reaches(recall, 0.95), "rates": rates,
             "processor_us": [4.0] * len(rates), "p99_us": 7.0, "p99s_us": [5.0, 7.0, 9.0],
-            "build_seconds": 2.0, "index_bytes": 90, "dram_bytes": dram, "second_bytes": 1000, "second_where": where}
+            "build_seconds": 2.0, "index_bytes": 90, "dram_bytes": dram, "second_bytes": 1000,
+            "second_where": where}
 
 
 class Bits(unittest.TestCase):
@@ -152,6 +153,38 @@ class Fake:
         if self.fails:
             raise PeerError("one line\nlast line")
         return Point(0.5, 100.0, parameters, 3.0)
+
+
+class Swept(bits.Ours):
+    """A graph whose recall is known: a list of `enough` reaches 0.95, and four searches in flight are best."""
+
+    def __init__(self, enough):
+        self.enough, self.shortest, self.chosen, self.cells = enough, None, None, 0
+
+    def sweep(self, half, lists, widths, slots, pass_ms):
+        self.cells += len(lists) * len(widths) * len(slots)
+        return [{"list": length, "width": width, "slots": number, "qps": 100 - abs(number - 4) - width,
+                 "recall": 0.95 * min(1, length / self.enough)}
+                for length in lists for width in widths for number in slots]
+
+
+class Lists(unittest.TestCase):
+    def test_the_shortest_of_the_ladder_in_few_cells(self):
+        for enough in (1, 10, 11, 57, 80, 81, 700, 1000):
+            graph = Swept(enough)
+            steps = sorted({*bits.ladder(), *bits.COARSE})
+            self.assertEqual(graph.choose(0.95), {
+                "list": next(length for length in steps if length >= enough), "width": 1, "slots": 4})
+            self.assertLess(graph.cells, 50)
+            cells = graph.cells
+            self.assertEqual(graph.choose(0.95), graph.chosen)
+            self.assertEqual(graph.cells, cells)
+
+    def test_no_list(self):
+        graph = Swept(1001)
+        self.assertIsNone(graph.choose(0.95))
+        self.assertIsNone(graph.choose(0.95))
+        self.assertEqual(graph.cells, len(bits.COARSE))
 
 
 class Session(unittest.TestCase):
