@@ -1,5 +1,8 @@
 """bench/peers/bits.py without any library and without farvec: what it computes, and what it says."""
+import json
+import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -156,7 +159,7 @@ class Fake:
 
 
 class Swept(bits.Ours):
-    """A graph whose recall is known: a list of `enough` reaches 0.95, and four searches in flight are best."""
+    """A graph with known recalls: a list of `enough` reaches 0.95, and four searches in flight are best."""
 
     def __init__(self, enough):
         self.enough, self.shortest, self.chosen, self.cells = enough, None, None, 0
@@ -267,6 +270,44 @@ class Parts(unittest.TestCase):
             options = types.SimpleNamespace(data=name, rows=6, queries=2)
             with self.assertRaisesRegex(SystemExit, "has 5 rows, and not 6"):
                 bits.prepare(options)
+
+
+@unittest.skipUnless(os.environ.get("FARVEC_BIN_DIR"), "FARVEC_BIN_DIR has no farvec")
+class Whole(unittest.TestCase):
+    """farvec's own rows, without a library: what its tool is asked, and what it answers."""
+
+    def test_measures_and_says_what_bits_save(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            self.addCleanup(shutil.rmtree, bits.WORK / f"{folder.name}-300", ignore_errors=True)
+            random = np.random.default_rng(5)
+            rows = random.normal(size=(440, 64)).astype("<f4")
+            bits.write_floats(folder / "base.fbin", rows[:400])
+            bits.write_floats(folder / "query.fbin", rows[400:])
+            farvec = pathlib.Path(os.environ["FARVEC_BIN_DIR"]) / "farvec"
+            done = subprocess.run(
+                [sys.executable, "-B", PEERS / "bits.py", "--farvec", farvec, "--data", folder, "--metric",
+                 "cosine", "--rows", "300", "--recall", "0.5", "--passes", "1", "--builds", "1", "--ours",
+                 "f32", "b1 hamming", "--peers", "--pgvector", "--out", folder / "out"],
+                env={**os.environ, "FARVEC_PEERS": "{}"}, capture_output=True, text=True, check=False,
+                timeout=110)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            facts = json.loads((folder / "out.json").read_text())
+            self.assertEqual((facts["rows"], facts["dimension"], facts["queries"], facts["way"]),
+                             (300, 64, 40, "sign"))
+            self.assertEqual(facts["failures"], {})
+            found = {row["key"]: row for row in facts["table"]}
+            for row in found.values():
+                self.assertTrue(row["reached"])
+            names = "farvec f32", "farvec b1 hamming", "farvec b1 hamming, copy on disk"
+            self.assertEqual(tuple(found), names)
+            whole, ours, on_disk = (found[name] for name in names)
+            self.assertEqual(ours["dram_bytes"], on_disk["dram_bytes"])
+            self.assertLess(ours["dram_bytes"], whole["dram_bytes"] - 300 * 64 * 2)
+            self.assertGreater(ours["second_bytes"], 300 * 64 * 4)
+            self.assertEqual((ours["recall"], ours["second_where"], on_disk["second_where"]),
+                             (on_disk["recall"], "DRAM", "disk"))
+            self.assertIn("| farvec b1 hamming, copy on disk | list=", (folder / "out.md").read_text())
 
 
 if __name__ == "__main__":
