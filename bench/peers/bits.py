@@ -47,7 +47,7 @@ OURS = {
     "b1 hamming, packed": ["--store", "b1", "--by", "WAY", "--layout", "packed"],
 }
 ON_DISK = ("b1 hamming", "b1 hamming, packed")  # also measured with the second copy on a disk
-BUILT_OFTEN = ("f32", "b1 hamming")  # whose builds the verdict divides
+BUILT_OFTEN = ("f32", *ON_DISK)  # whose builds the verdicts divide
 PEERS = ("hnswlib", "usearch", "usearch-f16", "usearch-b1", "usearch-b1-32", "usearch-b1-jaccard",
          "faiss-bits", "faiss-bits-32", "faiss-bits-flat")
 F32_HNSW = ("hnswlib", "usearch")
@@ -68,7 +68,7 @@ def parse_arguments(arguments=None):
     add("--recall", type=float, default=0.95)
     add("--k", type=int, default=10)
     add("--passes", type=int, default=5)
-    add("--builds", type=int, default=3, help="of f32 and b1 hamming, in turn (%(default)s)")
+    add("--builds", type=int, default=3, help="of f32 and the two of b1 hamming, in turn (%(default)s)")
     add("--build-list", type=int, default=100, help="of a graph's build, for everyone: farvec's usual one")
     add("--ours", nargs="*", default=list(OURS), help=", ".join(OURS))
     add("--peers", nargs="*", default=list(PEERS), help=", ".join(PEERS))
@@ -465,18 +465,19 @@ def dram_verdict(rows):
     ratio = ours["dram_bytes"] / theirs["dram_bytes"]
     return verdict("bytes in DRAM", 0.1, ratio, True,
                    f"{ours['label']} has {ours['dram_bytes']:,}, the smallest HNSW of f32 "
-                   f"({theirs['label']}) {theirs['dram_bytes']:,}: {ratio:.3f} of them")
+                   f"({theirs['label']}) {theirs['dram_bytes']:,}: {ratio:.3f} of them, at "
+                   f"{spread(ours['rates'], '{:,.0f}'.format)} searches a second")
 
 
-def build_verdict(builds):
+def build_verdict(builds, name):
     """`builds`: {name: [seconds of each build, seconds of the processors]} of farvec's kinds."""
-    ours, whole = (builds.get(name, ([], [])) for name in ("b1 hamming", "f32"))
+    ours, whole = (builds.get(kind, ([], [])) for kind in (name, "f32"))
     if not ours[0] or not whole[0]:
-        return verdict("build", 0.2, None, True, "one of the two was not built")
+        return verdict("build", 0.2, None, True, f"{name} or f32 was not built")
     ratios, spent = ([a / b for a, b in zip(*times)] for times in zip(ours, whole))
     seconds = "{:.1f} s".format
     return verdict("build", 0.2, statistics.median(ratios), True,
-                   f"b1 hamming {spread(ours[0], seconds)}, f32 {spread(whole[0], seconds)}, in turn: "
+                   f"{name} {spread(ours[0], seconds)}, f32 {spread(whole[0], seconds)}, in turn: "
                    f"{spread(ratios, '{:.3f}'.format)}, by the processors' time "
                    f"{spread(spent, '{:.3f}'.format)}")
 
@@ -597,7 +598,7 @@ def main():
     failures = json.loads(os.environ["FARVEC_PEERS"])
     began = time.time()
     workload, way, rows, session, builds = measure(options, failures)
-    verdicts = [dram_verdict(rows), build_verdict(builds), rate_verdict(rows)]
+    verdicts = [dram_verdict(rows), *(build_verdict(builds, name) for name in ON_DISK), rate_verdict(rows)]
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], text=True,
                             capture_output=True, check=False).stdout.strip()
     facts = {"name": pathlib.Path(options.data).resolve().name, "rows": workload.rows,

@@ -106,8 +106,8 @@ class Verdicts(unittest.TestCase):
                 row("farvec b1 hamming, packed, copy on disk", [1], 300, "disk"), row("usearch", [1], 3200),
                 row("farvec b1 hamming", [1], 10, "DRAM")]
         said = bits.dram_verdict(rows)
-        self.assertIn("packed, copy on disk has 300, the smallest HNSW of f32 (usearch) 3,200: 0.094", said)
-        self.assertTrue(said.endswith("at most 0.1 is wanted: met"))
+        self.assertIn("packed, copy on disk has 300, the smallest HNSW of f32 (usearch) 3,200: 0.094 of them, "
+                      "at 1 (1 to 1) searches a second; at most 0.1 is wanted: met", said)
         rows[2]["reached"] = False
         self.assertTrue(bits.dram_verdict(rows[:4]).endswith("0.1 is wanted: met"))
         rows[0]["dram_bytes"] = 321
@@ -116,11 +116,12 @@ class Verdicts(unittest.TestCase):
         self.assertIn("no figure", bits.dram_verdict([]))
 
     def test_builds_are_divided_in_turn(self):
-        said = bits.build_verdict({"f32": [[10, 20, 40], [8] * 3], "b1 hamming": [[3, 3, 6], [1] * 3]})
+        said = bits.build_verdict({"f32": [[10, 20, 40], [8] * 3], "b1 hamming": [[3, 3, 6], [1] * 3]},
+                                  "b1 hamming")
         self.assertIn("0.150 (0.150 to 0.300), by the processors' time 0.125 (0.125 to 0.125)", said)
         self.assertTrue(said.endswith("at most 0.2 is wanted: met"))
-        self.assertIn("NOT met", bits.build_verdict({"f32": [[10], [1]], "b1 hamming": [[3], [1]]}))
-        self.assertIn("one of the two was not built", bits.build_verdict({"f32": [[10], [1]]}))
+        self.assertIn("NOT met", bits.build_verdict({"f32": [[10], [1]], "b1": [[3], [1]]}, "b1"))
+        self.assertIn("b1 or f32 was not built", bits.build_verdict({"f32": [[10], [1]]}, "b1"))
 
     def test_rates_are_divided_pass_by_pass(self):
         rows = [row("farvec b1 hamming", [20, 50, 30], where="DRAM"),
