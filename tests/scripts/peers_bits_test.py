@@ -106,8 +106,8 @@ class Verdicts(unittest.TestCase):
                 row("farvec b1 hamming, packed, copy on disk", [1], 300, "disk"), row("usearch", [1], 3200),
                 row("farvec b1 hamming", [1], 10, "DRAM")]
         said = bits.dram_verdict(rows)
-        self.assertIn("packed, copy on disk has 300, the smallest HNSW of f32 (usearch) 3,200: 0.094 of them, "
-                      "at 1 (1 to 1) searches a second; at most 0.1 is wanted: met", said)
+        self.assertIn("packed, copy on disk has 300, the smallest HNSW of f32 (usearch) 3,200: 0.094 of "
+                      "them, at 1 (1 to 1) searches a second; at most 0.1 is wanted: met", said)
         rows[2]["reached"] = False
         self.assertTrue(bits.dram_verdict(rows[:4]).endswith("0.1 is wanted: met"))
         rows[0]["dram_bytes"] = 321
