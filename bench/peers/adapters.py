@@ -119,11 +119,12 @@ class FaissIvf(Faiss):
 
 class Usearch(Peer):
     label = "usearch (f32, connectivity 16, expansion_add {list})"
+    dtype = "f32"
 
     def new_index(self):
         from usearch.index import Index
         return Index(ndim=self.dimension, metric="l2sq" if self.workload.metric == "l2" else "ip",
-                     dtype="f32", connectivity=16, expansion_add=self.build_list)
+                     dtype=self.dtype, connectivity=16, expansion_add=self.build_list)
 
     def build(self):
         index = self.new_index()

@@ -27,6 +27,7 @@ class Point:
     qps: float
     parameters: dict
     p99_us: float | None = None
+    processor_us: float | None = None  # of a query
 
 
 def rows_of_sweep(farvec, words, environment=None):
@@ -73,7 +74,8 @@ class PeerContender:
     def run(self, half, parameters, least_seconds=0.0, latency=False):
         answer = self.worker.ask({"half": half, "parameters": parameters, "seconds": least_seconds,
                                   "latency": latency})
-        return Point(answer["recall"], answer["qps"], parameters, answer.get("p99_us"))
+        return Point(answer["recall"], answer["qps"], parameters, answer.get("p99_us"),
+                     answer["processor_us"])
 
     def recall(self, position, setting):
         return self.run(0, {"effort": self.efforts[position], **setting}).recall

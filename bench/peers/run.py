@@ -32,6 +32,10 @@ PACKAGES = {"hnswlib": "hnswlib", "faiss-hnsw": "faiss-cpu", "faiss-ivf": "faiss
             "usearch": "usearch", "svs": "scalable-vs", "svs-raw": "scalable-vs",
             "symphonyqg": "rabitqlib>=0.7", "scann": "scann", "pyglass": "pyglass-portable",
             "vsag": "pyvsag", "alayalite": "alayalite"}
+# Bits, which bits.py asks for; the rows that rank again are compared by faiss.
+BIT_PACKAGES = {"faiss-bits": "faiss-cpu", "faiss-bits-32": "faiss-cpu", "faiss-bits-flat": "faiss-cpu",
+                "usearch-b1": "usearch", "usearch-b1-32": "usearch", "usearch-b1-jaccard": "usearch",
+                "usearch-f16": "usearch"}
 DEFAULT_BUILD_LIST = 200
 BUILD_TIMEOUT_S = 4 * 3600
 # What searches from disk; diskannpy wants an older numpy, so these have an environment of their own,
@@ -140,9 +144,10 @@ def cache_folder(workload, name):
 
 def peer_classes():
     import adapters
+    import bit_adapters
     import coded_adapters
     import disk_adapters
-    return {**adapters.PEERS, **coded_adapters.PEERS, **disk_adapters.PEERS}
+    return {**adapters.PEERS, **coded_adapters.PEERS, **disk_adapters.PEERS, **bit_adapters.PEERS}
 
 
 def new_peer(workload, name, folder):
@@ -286,7 +291,7 @@ def main():
     if arguments.worker:
         name = arguments.worker
         worker.serve(new_peer(workload, name, cache_folder(workload, name)),
-                     {**PACKAGES, **DISK_PACKAGES}[name], workload, arguments.k)
+                     {**PACKAGES, **DISK_PACKAGES, **BIT_PACKAGES}[name], workload, arguments.k)
     failures = json.loads(os.environ["FARVEC_PEERS"])
     ensure_built(workload, failures)
     os.sched_setaffinity(0, {arguments.core})

@@ -54,20 +54,22 @@ class Bench:
         return sorted(taken)
 
     def run(self, request):
-        """{"half", "parameters", "seconds", "latency"} to {"recall", "qps", "p99_us"}."""
+        """{"half", "parameters", "seconds", "latency"} to {"recall", "qps", "processor_us", "p99_us"}."""
         which = self.workload.halves()[request["half"]]
         queries = self.peer.queries[which.start:which.stop]
         parameters = dict(request["parameters"])
         effort = parameters.pop("effort")
         self.peer.use(**parameters)
-        start, repeats, seconds = time.perf_counter(), 0, 0.0
+        start, repeats, seconds, processor = time.perf_counter(), 0, 0.0, time.process_time()
         while repeats == 0 or (seconds < request["seconds"] and repeats < MOST_REPEATS):
             found = self.peer.search(queries, self.k, effort)
             repeats, seconds = repeats + 1, time.perf_counter() - start
+        processor = time.process_time() - processor
         key = json.dumps([request["half"], request["parameters"]])
         if key not in self.found:
             self.found[key] = self.workload.recall(found, which, self.k)
-        answer = {"recall": self.found[key], "qps": repeats * len(queries) / seconds}
+        answer = {"recall": self.found[key], "qps": repeats * len(queries) / seconds,
+                  "processor_us": 1e6 * processor / (repeats * len(queries))}
         if request["latency"]:
             taken = self.latencies_us(queries, effort)
             answer["p99_us"] = taken[min(len(taken) - 1, int(0.99 * len(taken)))]
@@ -87,7 +89,8 @@ def serve(peer, package, workload, k):
         peer.load()
         bench = Bench(peer, workload, k)
         efforts = peer.efforts
-        answer({"label": peer.label.replace("{list}", str(workload.build_list)), "version": version_of(package), "settings": peer.settings,
+        answer({"label": peer.label.replace("{list}", str(workload.build_list)),
+                "version": version_of(package), "settings": peer.settings,
                 "efforts": [efforts.start, efforts.stop]})
         for line in sys.stdin:
             answer(bench.run(json.loads(line)))

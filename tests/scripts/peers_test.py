@@ -195,7 +195,7 @@ class Table(unittest.TestCase):
 class Documents(unittest.TestCase):
     def test_every_peer_is_in_the_readme(self):
         text = (PEERS / "README.md").read_text()
-        for name in {**harness.PACKAGES, **harness.DISK_PACKAGES}:
+        for name in {**harness.PACKAGES, **harness.DISK_PACKAGES, **harness.BIT_PACKAGES}:
             self.assertIn(f"`{name}`", text)
 
 
