@@ -45,13 +45,13 @@ StoredClusters merge_clusters(StoredClusters former, IndexChanges changes,
                               cluster::ClusterMergeStats* stats) {
   dataset::VectorSet joined = join_rows(former.rows.view(), changes, options.threads);
   changes.more = dataset::VectorSet(0, joined.dimension(), joined.type());
-  return merge_clusters(std::move(former), JoinedRowSet{std::move(changes.out), std::move(joined)},
-                        options, stats);
+  return merge_joined_clusters(std::move(former), {std::move(changes.out), std::move(joined)},
+                               options, stats);
 }
 
-StoredClusters merge_clusters(StoredClusters former, JoinedRowSet joined,
-                              cluster::ClusteringOptions options,
-                              cluster::ClusterMergeStats* stats) {
+StoredClusters merge_joined_clusters(StoredClusters former, JoinedRowSet joined,
+                                     cluster::ClusteringOptions options,
+                                     cluster::ClusterMergeStats* stats) {
   const VectorView rows = former.rows.view();
   const Metric metric = former.manifest.metric;
   const bool keep = is_worth_keeping(former, joined);

@@ -30,10 +30,10 @@ struct JoinedRowSet {
   dataset::VectorSet rows;
 };
 
-/// Does the same with rows that are joined already. Those that stay need not be the former ones bit
-/// by bit, but lie where these lay.
-StoredClusters merge_clusters(StoredClusters former, JoinedRowSet joined,
-                              cluster::ClusteringOptions options,
-                              cluster::ClusterMergeStats* stats = nullptr);
+/// Does what merge_clusters() does with rows that are joined already. Those that stay need not be
+/// the former ones bit by bit, but lie where these lay.
+StoredClusters merge_joined_clusters(StoredClusters former, JoinedRowSet joined,
+                                     cluster::ClusteringOptions options,
+                                     cluster::ClusterMergeStats* stats = nullptr);
 
 }  // namespace farvec::indexing

@@ -93,8 +93,9 @@ void bind_collection_create(nb::class_<Handle<Changing>>& type) {
         options.memtable_rows = to_count(memtable_rows, "memtable_rows");
         options.merge_fanout = to_count(merge_fanout, "merge_fanout");
         options.kind = parsed("kind", layout::parse_segment_kind, kind);
-        const Metric by = parsed("metric", parse_metric, metric);
-        if (options.kind == layout::IndexKind::graph) options.degree = graph::usual_degree(by);
+        const Metric compared = parsed("metric", parse_metric, metric);
+        if (options.kind == layout::IndexKind::graph)
+          options.degree = graph::usual_degree(compared);
         take_graph({degree, list, alpha, code_bits}, layout, options);
         take_clusters({cluster_bytes, replicas, closure_ratio, balance}, layout, options);
         options.store = reduction_of({store, by, bits_metric, second_copy});
@@ -102,7 +103,7 @@ void bind_collection_create(nb::class_<Handle<Changing>>& type) {
         const changes::RowShape rows{
             .type = elements,
             .dimension = within(dimension, "dimension", 1, max_dimension(elements)),
-            .metric = by,
+            .metric = compared,
             .schema = to_schema(schema)};
         collection::Collection::create(path, collection::empty_manifest(rows, options));
       },

@@ -116,8 +116,8 @@ std::shared_ptr<Segment> merge_reduced_clusters(const JoinedRows& joined,
   indexing::StoredClusters stored = read_cluster_segment(*largest.segment, recipe);
   stored.probes = probes_of(*largest.segment, recipe);
   const indexing::Source source = rows.source().source();
-  indexing::StoredClusters merged = indexing::merge_clusters(
-      std::move(stored), indexing::JoinedRowSet{*largest.out, copy_of(source.rows)}, options);
+  indexing::StoredClusters merged = indexing::merge_joined_clusters(
+      std::move(stored), {*largest.out, copy_of(source.rows)}, options);
   merged.manifest.dataset = source.manifest.dataset;
   if (!joined.order.empty()) {
     indexing::reorder(merged, joined.order, recipe.threads);

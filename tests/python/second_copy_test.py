@@ -134,10 +134,10 @@ def test_a_collection_may_keep_its_rows_in_halves(tmp_path, rows, queries):
                                  - halves.astype(np.float32)[None]).sum(axis=2)
             found = collection.search(queries, K, list=ROWS)
             np.testing.assert_allclose(found.distances, np.sort(expected, axis=1)[:, :K], rtol=1e-5)
-            np.testing.assert_array_equal(collection.get([3, 200])[1], halves[[3, 200]])
+            np.testing.assert_array_equal(collection.get(np.array([3, 200]))[1], halves[[3, 200]])
             collection.compact()
         with pytest.raises(farvec.InvalidArgument, match="beyond 65504"):
-            collection.insert([1], np.full((1, DIMENSION), 70000, np.float32))
+            collection.insert(np.array([1]), np.full((1, DIMENSION), 70000, np.float32))
 
 
 def test_what_means_nothing_to_a_collection_is_refused(tmp_path, rows, queries):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/error.h"
@@ -139,6 +140,24 @@ TEST(Reduction, RefusesElementsForWhichAFloatHasNoFactor) {
   for (const ElementType type : {ElementType::i8, ElementType::f16}) {
     EXPECT_THROW((void)rounding_factor(rows, type, 1), Error);
   }
+}
+
+TEST(Reduction, RowsOfAnyKindHaveAFactorWhereThatIsAskedFor) {
+  const auto factor = [](float value, ElementType type) {
+    const VectorView rows = packed_view(&value, 1, 1, ElementType::f32);
+    return rounding_factor(rows, type, 1, RoundedRows::any);
+  };
+  for (const ElementType type : {ElementType::i8, ElementType::u8, ElementType::f16}) {
+    EXPECT_EQ(factor(0, type), 1);
+    EXPECT_EQ(factor(1e-41f, type), std::numeric_limits<float>::max());
+  }
+  EXPECT_EQ(factor(-51, ElementType::u8), 5) << "what is below 0 becomes 0";
+  EXPECT_EQ(Reduction(facts_of(ElementType::f32, ReductionKind::rounded, {5}), ElementType::i8, 1)
+                .factor(),
+            5);
+  EXPECT_EQ(
+      Reduction(facts_of(ElementType::f32, ReductionKind::bits, {5}), ElementType::b1, 1).factor(),
+      1);
 }
 
 }  // namespace

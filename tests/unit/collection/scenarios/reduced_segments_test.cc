@@ -99,7 +99,7 @@ class ReducedSegmentsBase : public ChangingCollection {
 };
 
 class EachKindOfReducedSegments : public ReducedSegmentsBase,
-                                  public testing::WithParamInterface<Case> {
+                                  public ::testing::WithParamInterface<Case> {
  protected:
   EachKindOfReducedSegments() : ReducedSegmentsBase(GetParam().shape) {}
 
@@ -165,8 +165,8 @@ TEST_P(EachKindOfReducedSegments, RowsThatAreImportedAreThere) {
   expect_rows();
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EachKindOfReducedSegments, testing::ValuesIn(cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Kinds, EachKindOfReducedSegments, ::testing::ValuesIn(cases()),
+                         [](const auto& which) { return std::string(which.param.name); });
 
 class ReducedSegments : public ReducedSegmentsBase {
  protected:
@@ -273,12 +273,13 @@ TEST_F(ReducedSegments, ADamagedRowIsFoundWhereItIsRead) {
   make_collection_core([&] { return collection_->view(); }, 3)->run(feed);
   EXPECT_EQ(task.answer.status.code(), StatusCode::data_loss);
   const auto names_it = AllOf(HasSubstr("second.bin"), HasSubstr("row 49"));
-  const std::uint64_t last = only().segment->ids().of(49);
+  const std::shared_ptr<Segment> damaged = only().segment;
+  const std::uint64_t last = damaged->ids().of(49);
   const auto get = [&] { (void)collection_->get(std::array{last}, within(kPatienceUs)); };
   EXPECT_THAT(tests::message_of(get), names_it);
   insert_ids(60, 65);
   EXPECT_THAT(tests::message_of([&] { collection_->compact(); }), names_it);
-  EXPECT_THAT(tests::message_of([&] { only().segment->folder().second()->verify(); }), names_it);
+  EXPECT_THAT(tests::message_of([&] { damaged->folder().second()->verify(); }), names_it);
   // A tier that loads the copy says so at once.
   EXPECT_THAT(tests::message_of([&] { CollectionReader(path(), small_segments()); }), names_it);
 }
@@ -333,7 +334,7 @@ TEST_F(ReducedSegments, AnotherSegmentInTheirPlaceIsRefused) {
               AllOf(HasSubstr("000000000000"), HasSubstr("no second copy")));
 }
 
-class ReducedTiers : public testing::Test {};
+class ReducedTiers : public ::testing::Test {};
 
 TEST_F(ReducedTiers, OfOneFileOrAnotherMachineAreRefusedByName) {
   SegmentAccess access = small_segments();
