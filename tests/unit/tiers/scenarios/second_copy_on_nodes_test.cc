@@ -285,7 +285,7 @@ TEST_F(SecondOnNodes, TheSecondCopyOfAnotherIndexIsRefused) {
   start();
   const auto aside = folder_.path() / "aside";
   std::filesystem::rename(path(), aside);
-  build("csr", {.type = ElementType::b1, .rule = indexing::BitRule::mean}, Metric::cosine);
+  build("csr", {.type = ElementType::b1, .rule = BitRule::mean}, Metric::cosine);
   const std::string over = "fabric:tcp:" + address(0);
   EXPECT_THAT(message_of([&] { open("dram", over); }),
               AllOf(HasSubstr("does not have this second copy"), HasSubstr("it has another")));
