@@ -108,7 +108,7 @@ std::shared_ptr<Segment> adopt_memtable(indexing::Source source, const FrozenRow
 
 /// Merges segments whose vectors were reduced, each in its own way: all rows are reduced anew.
 std::shared_ptr<Segment> merge_reduced_graphs(const JoinedRows& joined,
-                                                const SegmentRecipe& recipe) {
+                                              const SegmentRecipe& recipe) {
   const View::Bulk& largest = *joined.segments.front();
   JoinedSource rows(joined, recipe);
   indexing::StoredGraph former = read_graph_segment(*largest.segment, recipe);
