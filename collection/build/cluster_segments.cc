@@ -118,11 +118,13 @@ std::shared_ptr<Segment> merge_reduced_clusters(const JoinedRows& joined,
   const indexing::Source source = rows.source().source();
   indexing::StoredClusters merged = indexing::merge_joined_clusters(
       std::move(stored), {*largest.out, copy_of(source.rows)}, options);
-  merged.manifest.dataset = source.manifest.dataset;
   if (!joined.order.empty()) {
     indexing::reorder(merged, joined.order, recipe.threads);
     rows.reorder(joined.order);
   }
+  const layout::Manifest described = rows.source().source().manifest;
+  merged.manifest.dataset = described.dataset;
+  merged.manifest.second_copy = described.second_copy;
   return write_merged(std::move(merged), &rows.source(), joined.facts, recipe);
 }
 

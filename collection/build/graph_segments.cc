@@ -121,7 +121,10 @@ std::shared_ptr<Segment> merge_reduced_graphs(const JoinedRows& joined,
   if (!joined.order.empty()) {
     rows.reorder(joined.order);
     merged.graph = graph::reordered(merged.graph.view(), joined.order, recipe.threads);
-    merged.source.rows = rows.source().source().rows;
+    const indexing::Source source = rows.source().source();
+    merged.source.rows = source.rows;
+    merged.source.manifest.dataset = source.manifest.dataset;
+    merged.source.manifest.second_copy = source.manifest.second_copy;
   }
   return write_graph(merged, &rows.source(), joined.facts, recipe);
 }
