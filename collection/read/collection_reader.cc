@@ -55,7 +55,6 @@ CollectionReader::CollectionReader(CollectionSource& source, const SegmentAccess
     if (manifest_.options.in_pages() && reading.records == Reading::Records::load) {
       require_tier_of_pages(access);
     }
-    if (manifest_.options.store) require_own_second_copies(access);
     contents_ = std::make_unique<Contents>(memtable_options(manifest_));
     try {
       std::vector<View::Bulk> segments =

@@ -41,11 +41,4 @@ void set_second_tier(SegmentAccess& access, std::string_view tier) {
   access.second_device = access.second_tier->make_device();
 }
 
-void require_own_second_copies(const SegmentAccess& access) {
-  if (access.nodes == nullptr) return;
-  throw StatusError(StatusCode::invalid_argument,
-                    "the segments have fewer bits than their rows, and memory nodes do not hold "
-                    "the second copies of these: leave the nodes of segments out");
-}
-
 }  // namespace farvec::collection

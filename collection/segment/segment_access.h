@@ -42,8 +42,4 @@ void require_tier_of_pages(const SegmentAccess& access);
 /// names no tier, and for a tier that holds one file or is on another machine.
 void set_second_tier(SegmentAccess& access, std::string_view tier);
 
-/// Throws StatusError (invalid_argument) saying what to do where memory nodes are to hold segments
-/// that have second copies.
-void require_own_second_copies(const SegmentAccess& access);
-
 }  // namespace farvec::collection

@@ -40,7 +40,6 @@ struct SegmentRecords::Searchable {
 
   static const SegmentAccess& access_of(const SegmentRecords& segment) {
     if (segment.bytes_.manifest().is_slotted()) require_tier_of_pages(segment.access_);
-    if (segment.bytes_.manifest().second_copy) require_own_second_copies(segment.access_);
     return segment.access_;
   }
 

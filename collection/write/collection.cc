@@ -41,7 +41,6 @@ std::size_t batch_rows(std::size_t memtable_rows) {
 void require_tier(const layout::CollectionOptions& options, const CollectionAccess& access) {
   const bool used = access.link || access.segments.nodes != nullptr;
   if (options.in_pages() && used) require_tier_of_pages(access.segments);
-  if (options.store) require_own_second_copies(access.segments);
 }
 
 OpenedCollection opened_in(const std::filesystem::path& folder, const CollectionAccess& access,

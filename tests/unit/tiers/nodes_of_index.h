@@ -6,17 +6,27 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "layout/index/file_placement.h"
 #include "layout/index/index_writer.h"
+#include "search/kinds/index_loader.h"
 #include "tests/unit/memory_node/node_thread.h"
 #include "tests/unit/temporary_folder.h"
+#include "tiers/attach/index_attributes.h"
 #include "tiers/attach/placed_nodes.h"
 #include "tiers/tier.h"
 
 namespace farvec::tiers {
 
 inline constexpr std::size_t kNodes = 6;  // two more than hold files
+
+/// What a process that does not see the folder has of the index.
+struct Reader {
+  std::shared_ptr<PlacedNodes> nodes;
+  std::unique_ptr<search::SearchIndex> index;
+  std::unique_ptr<Tier> tier;
+};
 
 class NodesOfIndex {
  protected:
@@ -55,6 +65,19 @@ class NodesOfIndex {
     options.attach.connect_timeout = std::chrono::seconds(1);
     return options;
   }
+
+  Reader read(PlacedNodesOptions options) const {
+    Reader reader;
+    reader.nodes = std::make_shared<PlacedNodes>(std::move(options));
+    reader.nodes->wait_ready(std::chrono::seconds(60));
+    reader.index = std::make_unique<search::SearchIndex>(
+        search::fetch_search_index(reader.nodes->manifest(), *reader.nodes->make_endpoint()));
+    fetch_attributes(reader.nodes, {}, *reader.index);
+    reader.tier =
+        Tier::open(*parse_tier(node_tier_), {.index = reader.index.get(), .nodes = reader.nodes});
+    return reader;
+  }
+  Reader read(std::size_t count = 1) const { return read(set_options(count)); }
 
   const tests::TemporaryFolder sockets_;
   std::string node_tier_ = "shm";

@@ -44,6 +44,53 @@ TEST_F(ClustersOnNodes, FollowersHaveEveryChange) {
   for (const View::Bulk& bulk : view->segments) EXPECT_TRUE(bulk.segment->manifest().is_cluster());
 }
 
+/// Segments that have fewer bits than the rows: nodes hold their second copies too.
+class ReducedOnNodes : public CollectionOnNodes,
+                       public ::testing::WithParamInterface<layout::CollectionManifest> {
+ protected:
+  ReducedOnNodes() : CollectionOnNodes(GetParam()) {}
+};
+
+TEST_P(ReducedOnNodes, FollowersHaveEveryChange) {
+  expect_every_change_followed(3, 40);
+  const ViewPointer view = read();
+  for (const View::Bulk& bulk : view->segments) EXPECT_TRUE(bulk.segment->manifest().second_copy);
+}
+
+TEST_P(ReducedOnNodes, AnswersAndCountsAreThoseOfTheFolder) {
+  start_all(1);
+  CollectionAccess apart = access();
+  apart.merge = false;
+  open_on_nodes(apart);
+  insert_ids(0, 400);
+  collection_->flush();
+  settle();
+  const ViewPointer there = read();
+  const auto log = logs();
+  (void)log->refresh();
+  const CollectionReader folder(path(), segments_on(1), {.log_nodes = log});
+  for (int i = 0; i < 20; ++i) {
+    const std::vector<float> query = random_row(random_);
+    const Answer expected = search_view(folder.view(), query, 10, 30);
+    const Answer answer = search_view(there, query, 10, 30);
+    EXPECT_EQ(answer.ids, expected.ids);
+    EXPECT_EQ(answer.distances, expected.distances);
+    EXPECT_EQ(answer.counts.reads, expected.counts.reads);
+    EXPECT_EQ(answer.counts.rerank_reads, expected.counts.rerank_reads);
+    EXPECT_GT(answer.counts.rerank_reads, 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, ReducedOnNodes,
+                         ::testing::Values(reduced(small_shape(), {.type = ElementType::b1}),
+                                           reduced(small_shape(), {.type = ElementType::i8}),
+                                           reduced(small_cluster_shape(),
+                                                   {.type = ElementType::b1})),
+                         [](const auto& shape) {
+                           return std::string(to_string(shape.param.options.kind)) + "_" +
+                                  std::string(to_string(shape.param.options.store->type));
+                         });
+
 TEST_P(CollectionOnTier, AnswersAndCountsAreThoseOfTheFolder) {
   start_all(1);
   CollectionAccess apart = access();

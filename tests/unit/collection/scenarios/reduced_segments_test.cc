@@ -284,16 +284,6 @@ TEST_F(ReducedSegments, ADamagedRowIsFoundWhereItIsRead) {
   EXPECT_THAT(tests::message_of([&] { CollectionReader(path(), small_segments()); }), names_it);
 }
 
-TEST_F(ReducedSegments, AreRefusedOnMemoryNodesByName) {
-  SegmentNodesOptions options;
-  options.nodes = {rpc::parse_address("127.0.0.1:1")};
-  CollectionAccess access = small_access();
-  access.segments.nodes = std::make_shared<const SegmentNodes>(options);
-  const auto names_them = HasSubstr("memory nodes do not hold the second copies");
-  EXPECT_THAT(tests::message_of([&] { open(access); }), names_them);
-  EXPECT_THAT(tests::message_of([&] { CollectionReader(path(), access.segments); }), names_them);
-}
-
 TEST_F(ReducedSegments, CandidatesAreRefusedByName) {
   fill();
   const std::vector<float> query = random_row(random_);

@@ -19,7 +19,6 @@
 #include "tests/unit/message_of.h"
 #include "tests/unit/tiers/filtered_rows.h"
 #include "tests/unit/tiers/nodes_of_index.h"
-#include "tiers/attach/index_attributes.h"
 #include "tiers/tier.h"
 
 namespace farvec::tiers {
@@ -38,29 +37,9 @@ constexpr std::array kConditions{"true",
                                  "id in (3, 77, 300, 900)",
                                  "tags contains any ('t1') and not price between 10 and 90"};
 
-/// What a process that does not see the folder has of the index.
-struct Reader {
-  std::shared_ptr<PlacedNodes> nodes;
-  std::unique_ptr<search::SearchIndex> index;
-  std::unique_ptr<Tier> tier;
-};
-
 class OnNodes : public FilteredRows, public NodesOfIndex, public ::testing::Test {
  protected:
   std::filesystem::path served() const override { return path(); }
-  Reader read(PlacedNodesOptions options) const {
-    Reader reader;
-    reader.nodes = std::make_shared<PlacedNodes>(std::move(options));
-    reader.nodes->wait_ready(std::chrono::seconds(60));
-    reader.index = std::make_unique<search::SearchIndex>(
-        search::fetch_search_index(reader.nodes->manifest(), *reader.nodes->make_endpoint()));
-    fetch_attributes(reader.nodes, {}, *reader.index);
-    reader.tier =
-        Tier::open(*parse_tier(node_tier_), {.index = reader.index.get(), .nodes = reader.nodes});
-    return reader;
-  }
-  Reader read(std::size_t count = 1) const { return read(set_options(count)); }
-
   static Cores cores_of(const Reader& reader, const search::SearchChoice& choice) {
     Cores cores;
     cores.push_back(

@@ -19,7 +19,6 @@
 #include "tests/unit/message_of.h"
 #include "tests/unit/tiers/nodes_of_index.h"
 #include "tests/unit/tiers/reduced_rows.h"
-#include "tiers/attach/index_attributes.h"
 
 namespace farvec::tiers {
 namespace {
@@ -29,32 +28,11 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using tests::message_of;
 
-/// What a process that does not see the folder has of the index.
-struct FewBitsReader {
-  std::shared_ptr<PlacedNodes> nodes;
-  std::unique_ptr<search::SearchIndex> index;
-  std::unique_ptr<Tier> tier;
-};
-
 class SecondOnNodes : public ReducedRows, public NodesOfIndex, public testing::Test {
  protected:
   std::filesystem::path served() const override { return path(); }
 
-  FewBitsReader read(PlacedNodesOptions options) {
-    FewBitsReader reader;
-    reader.nodes = std::make_shared<PlacedNodes>(std::move(options));
-    reader.nodes->wait_ready(std::chrono::seconds(60));
-    reader.index = std::make_unique<search::SearchIndex>(
-        search::fetch_search_index(reader.nodes->manifest(), *reader.nodes->make_endpoint()));
-    fetch_attributes(reader.nodes, {}, *reader.index);
-    reader.tier =
-        Tier::open(*parse_tier(node_tier_), {.index = reader.index.get(), .nodes = reader.nodes});
-    return reader;
-  }
-  FewBitsReader read(std::size_t count = 1) { return read(set_options(count)); }
-
-  Found search(const FewBitsReader& reader, std::uint32_t list,
-               search::BatchParameters batch = {}) {
+  Found search(const Reader& reader, std::uint32_t list, search::BatchParameters batch = {}) {
     const layout::Manifest& manifest = reader.nodes->manifest();
     const auto chosen = [&](std::uint32_t length) -> search::SearchChoice {
       if (manifest.is_cluster()) return search::ProbeChoice{.clusters = 20, .list = length};
@@ -101,7 +79,7 @@ class SecondOnNode : public SecondOnNodes, public testing::WithParamInterface<Fe
 TEST_P(SecondOnNode, FindsWhatTheFolderFindsWithTheSameReads) {
   build(GetParam().layout, {.type = GetParam().store}, Metric::cosine);
   start();
-  const FewBitsReader reader = read();
+  const Reader reader = read();
   const Found all = search(reader, kCount);
   expect_nearest(all);
   EXPECT_EQ(all.counts.rerank_reads, std::uint64_t{kAsked} * kCount);
@@ -145,12 +123,12 @@ TEST_P(SecondPlacedOnNodes, IsReadFromOtherCopiesWhenANodeDies) {
   build("csr", {.type = ElementType::b1}, Metric::cosine);
   place(3, 2);
   start(3);
-  const FewBitsReader reader = read(3);
+  const Reader reader = read(3);
   expect_nearest(search(reader, kCount));
   nodes_[0].reset();
   EXPECT_TRUE(comes([&] { return message_of([&] { (void)search(reader, kCount); }).empty(); }));
   expect_nearest(search(reader, kCount));
-  const FewBitsReader later = read([&] {
+  const Reader later = read([&] {
     PlacedNodesOptions options = set_options(3);
     options.await_absent = false;
     return options;
@@ -176,7 +154,7 @@ TEST_F(SecondOnNodes, AndAttributesAreRegionsAfterEachOther) {
   start(kFive);
   EXPECT_EQ(nodes_[0]->stats().regions(), layout::kRegionCount + 3);
   EXPECT_EQ(nodes_[4]->stats().regions(), layout::kRegionCount + 1);
-  const FewBitsReader reader = read(kFive);
+  const Reader reader = read(kFive);
   expect_nearest(search(reader, kCount));
   const auto condition = search::asked_condition(*reader.index, "price = 3", "filter");
   search::BatchParameters batch;
@@ -213,7 +191,7 @@ TEST_F(SecondOnNodes, APartialSearchRanksTheRowsThatItGot) {
   start(3);
   PlacedNodesOptions options = set_options(3);
   options.partial = true;
-  const FewBitsReader reader = read(std::move(options));
+  const Reader reader = read(std::move(options));
   nodes_[2].reset();
   search::BatchParameters batch;
   batch.partial = true;
