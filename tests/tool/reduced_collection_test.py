@@ -119,8 +119,6 @@ class ReducedCollectionTest(DaemonTest):
         self.must_refuse(self.collection(*search, "--list", 64, "--refine", 13), "--refine",
                          "13 times 5", "64")
         self.must_refuse(self.collection(*search, "--second-tier", "file:/x"), "file:/x")
-        self.must_refuse(self.collection(*search, "--segment-nodes", "unix:/nowhere"),
-                         "second copies")
         self.must_pass(farvec("build", "graph", "--data", self.base, "--metric", "l2", "--quiet",
                               "--degree", 12, "--list", 24, "--out", self.folder / "index"))
         self.must_refuse(self.collection("insert", "--index", self.folder / "index"),
