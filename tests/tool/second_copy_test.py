@@ -56,9 +56,9 @@ class SecondCopyTest(DaemonTest):
         self.assertLess(few, 1)
         self.assertLessEqual(few, self.recall("--list", ROWS, "--refine", 20, out="bits"))
 
-    def searched(self, *options, out="index"):
-        found = farvec("search", "--index", self.folder / out, "--queries", self.queries, "--k", K,
-                       "--groundtruth", self.truth, "--quiet", "--json", *options)
+    def searched(self, *options, out="index", queries=None):
+        found = farvec("search", "--index", self.folder / out, "--queries", queries or self.queries,
+                       "--k", K, "--groundtruth", self.truth, "--quiet", "--json", *options)
         return json.loads(self.must_pass(found).stdout)
 
     def test_a_recall_chooses_how_far_to_look(self):
@@ -73,8 +73,8 @@ class SecondCopyTest(DaemonTest):
             self.assertEqual(again["list"], row["list"])
             if row["list"] > K:
                 # A list that is one shorter is too short for the queries that chose.
-                shorter = self.searched("--list", row["list"] - 1, "--queries",
-                                        self.first_half(), out=out)
+                shorter = self.searched("--list", row["list"] - 1, out=out,
+                                        queries=self.first_half())
                 self.assertLess(shorter["recall"], 0.9)
         self.assertGreater(self.searched("--recall", 0.9, out="bits")["list"],
                            self.searched("--recall", 0.9, out="floats")["list"])
