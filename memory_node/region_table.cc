@@ -149,8 +149,7 @@ void require_no_second_copy(const layout::Manifest& manifest, const std::string&
   if (!manifest.second_copy) return;
   throw Error(
       "'{}' has a second copy of its vectors, for which a memory device has no place: serve it "
-      "from "
-      "its folder, with --backing dram, shm or file",
+      "from its folder, with --backing dram, shm or file",
       index);
 }
 

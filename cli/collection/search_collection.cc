@@ -284,7 +284,9 @@ void check_refine(const SearchArguments& arguments,
                   const std::vector<search::SearchChoice>& choices) {
   for (const search::SearchChoice& choice : choices) {
     const auto search = search::searchable(search::SearchParameters::make(arguments.k, choice));
-    if (arguments.refine <= search.candidates() / search.k()) continue;
+    const search::RefineChoice refine{.refine = arguments.refine};
+    if (search::find_fault(refine, search, {.refines = true}) == search::SearchFault::none)
+      continue;
     throw Error(
         "--refine: {} times {} results are more than the candidates of a search, which are {}: "
         "use a longer --list",

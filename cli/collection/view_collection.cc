@@ -39,10 +39,7 @@ nlohmann::ordered_json segment_json(const View::Bulk& bulk) {
                               {"out", bulk.out->count()},
                               {"layout", manifest.layout_name()},
                               {"bytes", bulk.segment->file_bytes()}};
-  // Segments with second copies are in this machine's folder.
-  if (manifest.second_copy) {
-    json["second_bytes"] = bulk.segment->folder().second()->geometry().file_bytes();
-  }
+  if (manifest.second_copy) json["second_bytes"] = manifest.second_copy_bytes();
   return json;
 }
 

@@ -18,10 +18,10 @@ constexpr std::uint64_t kMaxExtents = 1u << 20;
 /// The places where a region's extents begin.
 using Begins = std::vector<std::uint64_t>;
 
-Begins cut(std::uint64_t region_bytes, std::uint64_t extent_bytes) {
+/// Cuts what lies from `payload` on. The first extent has what is before it, too.
+Begins cut(std::uint64_t payload, std::uint64_t region_bytes, std::uint64_t extent_bytes) {
   Begins begins = {0};
-  for (std::uint64_t begin = kRegionHeaderBytes + extent_bytes; begin < region_bytes;
-       begin += extent_bytes) {
+  for (std::uint64_t begin = payload + extent_bytes; begin < region_bytes; begin += extent_bytes) {
     begins.push_back(begin);
   }
   return begins;
@@ -30,7 +30,7 @@ Begins cut(std::uint64_t region_bytes, std::uint64_t extent_bytes) {
 /// Cuts at the first place on or after each multiple of extent_bytes that no read crosses.
 Begins cut_at(const CutPoints& cuts, std::uint64_t extent_bytes) {
   Begins begins = {0};
-  for (std::uint64_t begin : cut(cuts.region_bytes(), extent_bytes)) {
+  for (std::uint64_t begin : cut(kRegionHeaderBytes, cuts.region_bytes(), extent_bytes)) {
     const std::uint64_t at = cuts.at_or_after(begin);
     if (begin > 0 && at > begins.back() && at < cuts.region_bytes()) begins.push_back(at);
   }
@@ -163,8 +163,9 @@ Placement make_placement(const CutPoints& cuts,
   placement.nodes = options.nodes;
   placement.replicas = options.replicas;
   for (std::uint32_t region = 0; region < kRegionCount; ++region) {
-    const Begins begins = region == kRecordsRegion ? cut_at(cuts, extent_bytes)
-                                                   : cut(region_bytes[region], extent_bytes);
+    const Begins begins = region == kRecordsRegion
+                              ? cut_at(cuts, extent_bytes)
+                              : cut(kRegionHeaderBytes, region_bytes[region], extent_bytes);
     if (begins.size() > kMaxExtents) {
       throw Error("extents of {} bytes make {} of them, more than {}: make them larger",
                   extent_bytes, begins.size(), kMaxExtents);
@@ -186,12 +187,7 @@ RegionPlacement place_rows(std::uint64_t rows_begin, std::uint32_t row_bytes,
   const std::uint64_t wanted = options.extent_bytes > 0
                                    ? options.extent_bytes
                                    : usual_extent_bytes(region_bytes, options.nodes);
-  const std::uint64_t extent_bytes = round_up(wanted, row_bytes);
-  Begins begins = {0};
-  for (std::uint64_t begin = rows_begin + extent_bytes; begin < region_bytes;
-       begin += extent_bytes) {
-    begins.push_back(begin);
-  }
+  const Begins begins = cut(rows_begin, region_bytes, round_up(wanted, row_bytes));
   return RegionPlacement(spread(begins, region_bytes, options), region_bytes, options.nodes,
                          "the placement");
 }
