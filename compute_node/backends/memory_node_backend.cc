@@ -40,6 +40,8 @@ tiers::PlacedNodesOptions MemoryNodeBackend::set_options() const {
   options.attach.cores = largest_.cores;
   options.placed.node_timeout = source_.node_timeout;
   options.partial = source_.partial;
+  // A partial answer needs no copy of what a silent node has.
+  if (source_.partial) options.placed.last_copy_timeout = source_.node_timeout;
   return options;
 }
 

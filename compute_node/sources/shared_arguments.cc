@@ -46,9 +46,9 @@ void add_shared_flags(Command& app, SharedArguments& shared) {
   app.add_option<int>(
          "--node-timeout-ms",
          [&shared](int ms) { shared.node_timeout = std::chrono::milliseconds(ms); },
-         "With several memory nodes: one that owes reads and is silent for so long is given up, "
-         "and "
-         "its replicas are read (default 250)")
+         "With several memory nodes: one that owes reads and is silent for this long is given up, "
+         "and its replicas are read (default 250). Without --partial, a node that owes reads of "
+         "which no replica is left has at least 5000")
       .range(1, 600'000);
   app.add_flag("--partial", shared.partial,
                "With several memory nodes: answer without records of which no replica is left, and "

@@ -15,11 +15,20 @@ using transport::Completion;
 using transport::kTokensApart;
 using transport::ReadRequest;
 
+namespace {
+
+Ticks to_ticks(std::chrono::milliseconds time) {
+  return us_to_ticks(static_cast<double>(time.count()) * 1e3);
+}
+
+}  // namespace
+
 PlacedEndpoint::PlacedEndpoint(const layout::Placement& placement,
                                std::shared_ptr<EndpointInbox> inbox, PlacedOptions options)
     : placement_(placement),
       inbox_(std::move(inbox)),
-      node_timeout_(us_to_ticks(static_cast<double>(options.node_timeout.count()) * 1e3)),
+      node_timeout_(to_ticks(options.node_timeout)),
+      last_copy_timeout_(to_ticks(std::max(options.node_timeout, options.last_copy_timeout))),
       limits_{UINT32_MAX, UINT32_MAX},
       nodes_(placement.nodes),
       last_poll_(now_ticks()) {
@@ -255,10 +264,22 @@ void PlacedEndpoint::drop(Node& node) {
 void PlacedEndpoint::lose_silent() {
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = nodes_[n];
-    if (node.outstanding > 0 && last_poll_ > node.last_progress + node_timeout_) {
+    if (node.outstanding == 0 || last_poll_ <= node.last_progress + node_timeout_) continue;
+    if (last_poll_ > node.last_progress + last_copy_timeout_ || !owes_last_copy(n)) {
       lose(n, "it owes reads and is silent");
     }
   }
+}
+
+bool PlacedEndpoint::owes_last_copy(std::uint32_t n) const {
+  return std::any_of(flights_.begin(), flights_.end(), [&](const Flight& flight) {
+    if (!flight.used || flight.node != n) return false;
+    const auto& extent = placement_.regions[flight.read.region].extents()[flight.extent];
+    const auto copies = std::span(extent.copies).first(extent.copy_count);
+    return std::none_of(copies.begin(), copies.end(), [&](const layout::ExtentCopy& copy) {
+      return copy.node != n && nodes_[copy.node].endpoint != nullptr;
+    });
+  });
 }
 
 std::string PlacedEndpoint::what_is_left() const {

@@ -14,13 +14,17 @@
 namespace farvec::tiers {
 
 struct PlacedOptions {
-  /// A node that owes reads and completes none for this long is given up.
+  /// A node that owes reads and completes none for this long is given up, and other copies are
+  /// read.
   std::chrono::milliseconds node_timeout{250};
+  /// The time for a node that owes a read of which no other node has a copy, if it is longer: to
+  /// give that node up ends searches, and a busy machine is silent for longer than node_timeout.
+  std::chrono::milliseconds last_copy_timeout{5'000};
 };
 
 /// Serves the whole regions, by the placement's extents: the reads of one post() go to all nodes at
 /// once, each to the first copy whose node lives. When a node is lost (its reads end with
-/// `unavailable`, or it is silent for node_timeout) its endpoint is closed, which gives the
+/// `unavailable`, or it is silent for its time) its endpoint is closed, which gives the
 /// destinations back, and its reads go to other copies. A read without a living copy completes with
 /// `unavailable`. A node that was attached again comes through the inbox.
 class PlacedEndpoint final : public transport::Endpoint {
@@ -76,6 +80,8 @@ class PlacedEndpoint final : public transport::Endpoint {
   void fail(std::uint32_t flight);
   void lose(std::uint32_t node, const char* why);
   void lose_silent();
+  /// Returns whether the node owes a read that no other living node could serve.
+  bool owes_last_copy(std::uint32_t node) const;
   void drop(Node& node);
   void adopt();
   void install(std::uint32_t node, std::unique_ptr<transport::Endpoint> endpoint);
@@ -87,6 +93,7 @@ class PlacedEndpoint final : public transport::Endpoint {
   const layout::Placement& placement_;
   const std::shared_ptr<EndpointInbox> inbox_;
   const Ticks node_timeout_;
+  const Ticks last_copy_timeout_;
   std::string description_;
   transport::EndpointLimits limits_;
   std::vector<Node> nodes_;

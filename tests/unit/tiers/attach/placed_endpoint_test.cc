@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <map>
 #include <thread>
@@ -225,6 +226,34 @@ TEST_F(PlacedEndpointTest, ASilentNodeIsGivenUpAfterItsTime) {
   }
   EXPECT_EQ(count_of(outcome(found), StatusCode::ok), 18u);
   EXPECT_TRUE(hands[0].told);
+}
+
+TEST_F(WithoutReplica, ASilentNodeHasLongerBecauseNoOtherCopyCanBeRead) {
+  const auto endpoint = open({.node_timeout = 1ms});
+  hands[0].silent = true;
+  ASSERT_TRUE(endpoint->post(reads(3)).ok());
+  std::vector<Completion> found = transport::collect(*endpoint, 2);
+  std::array<Completion, 3> more;
+  const auto end = std::chrono::steady_clock::now() + 50ms;
+  while (std::chrono::steady_clock::now() < end) ASSERT_EQ(endpoint->poll(more), 0u);
+  ASSERT_NE(hands[0].endpoint, nullptr);
+  hands[0].silent = false;
+  found.push_back(transport::collect(*endpoint, 1).at(0));
+  EXPECT_EQ(count_of(outcome(found), StatusCode::ok), 3u);
+}
+
+TEST_F(WithoutReplica, ASilentNodeIsGivenUpInTheEnd) {
+  const auto endpoint = open({.node_timeout = 1ms, .last_copy_timeout = 5ms});
+  hands[0].silent = true;
+  ASSERT_TRUE(endpoint->post(reads(3)).ok());
+  std::vector<Completion> found;
+  const auto end = std::chrono::steady_clock::now() + 30s;
+  while (found.size() < 3 && std::chrono::steady_clock::now() < end) {
+    const auto more = transport::collect(*endpoint, 1);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  EXPECT_EQ(count_of(outcome(found), StatusCode::unavailable), 1u);
+  EXPECT_EQ(hands[0].endpoint, nullptr);
 }
 
 TEST_F(PlacedEndpointTest, ACoreThatDidNotPollBlamesNobody) {
