@@ -1,13 +1,13 @@
 // avg() of vectors. Its state is an array of float8: how many there were, then the sum of each
 // element. sum() is add() over and over.
-#include "postgres.h"
+#include <postgres.h>
 
+#include <catalog/pg_type.h>
 #include <math.h>
+#include <utils/array.h>
+#include <utils/float.h>
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/float.h"
-#include "vector.h"
+#include "postgres/vector.h"
 
 static float8* state_values(ArrayType* state) {
   return (float8*)ARR_DATA_PTR(state);

@@ -1,12 +1,12 @@
 // Vectors from vectors: element by element, one after the other, parts.
-#include "postgres.h"
+#include <postgres.h>
 
 #include <math.h>
+#include <utils/float.h>
+#include <utils/varbit.h>
 
-#include "half.h"
-#include "utils/float.h"
-#include "utils/varbit.h"
-#include "vector.h"
+#include "postgres/half.h"
+#include "postgres/vector.h"
 
 // Ends with an error where a result is beyond the type's range.
 static void check_overflow(const float* elements, int count, const VectorKind* kind) {
@@ -74,8 +74,8 @@ static Datum concat(FunctionCallInfo fcinfo, const VectorKind* kind) {
   PG_RETURN_POINTER(answer);
 }
 
-// Elements from a first one (the first of all is 1), so many of them, as far as there are any: what
-// substring() does with characters.
+// Gives `count` elements from a first one on, or those of them that there are, as substring() does
+// with characters. The first element of all is 1.
 static Datum subvector(FunctionCallInfo fcinfo, const VectorKind* kind) {
   VectorHeader* value = detoast_vector(PG_GETARG_DATUM(0), kind);
   const int64 first = PG_GETARG_INT32(1);

@@ -1,9 +1,9 @@
 // The distances of PostgreSQL's own type bit.
-#include "postgres.h"
+#include <postgres.h>
 
-#include "fmgr.h"
-#include "port/pg_bitutils.h"
-#include "utils/varbit.h"
+#include <fmgr.h>
+#include <port/pg_bitutils.h>
+#include <utils/varbit.h>
 
 PG_FUNCTION_INFO_V1(farvec_hamming_distance);
 PG_FUNCTION_INFO_V1(farvec_jaccard_distance);

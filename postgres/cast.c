@@ -1,12 +1,13 @@
 // Casts between arrays, vectors and half vectors. The second argument of each is the type's
 // modifier.
-#include "postgres.h"
+#include <postgres.h>
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
-#include "vector.h"
+#include <catalog/pg_type.h>
+#include <utils/array.h>
+#include <utils/fmgrprotos.h>
+#include <utils/lsyscache.h>
+
+#include "postgres/vector.h"
 
 PG_FUNCTION_INFO_V1(farvec_halfvec_to_vector);
 PG_FUNCTION_INFO_V1(farvec_vector_to_halfvec);
@@ -65,7 +66,7 @@ static Datum to_array(FunctionCallInfo fcinfo, const VectorKind* kind) {
       construct_array(datums, value->dimension, FLOAT4OID, sizeof(float4), true, TYPALIGN_INT));
 }
 
-// Of a type to itself: only the dimension is checked.
+// The cast of a type to itself only checks the dimension.
 static Datum to_modifier(FunctionCallInfo fcinfo, const VectorKind* kind) {
   VectorHeader* value = detoast_vector(PG_GETARG_DATUM(0), kind);
   check_modifier(PG_GETARG_INT32(1), value->dimension);

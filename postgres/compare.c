@@ -1,9 +1,9 @@
 // The order of vectors: element by element, and then the shorter one first, as arrays of
 // PostgreSQL.
-#include "postgres.h"
+#include <postgres.h>
 
-#include "half.h"
-#include "vector.h"
+#include "postgres/half.h"
+#include "postgres/vector.h"
 
 static int compare_elements(VectorHeader* left, VectorHeader* right, int count,
                             const VectorKind* kind) {
@@ -31,7 +31,7 @@ static int compare(FunctionCallInfo fcinfo, const VectorKind* kind) {
 
 #define COMPARISON(name, relation)                                     \
   static Datum name(FunctionCallInfo fcinfo, const VectorKind* kind) { \
-    PG_RETURN_BOOL(compare(fcinfo, kind) relation 0);                   \
+    PG_RETURN_BOOL(compare(fcinfo, kind) relation 0);                  \
   }                                                                    \
   FARVEC_OF_BOTH_KINDS(name, name)
 

@@ -1,11 +1,11 @@
 // The distances of vectors, and their lengths.
-#include "postgres.h"
+#include <postgres.h>
 
 #include <math.h>
+#include <utils/float.h>
 
-#include "kernels.h"
-#include "utils/float.h"
-#include "vector.h"
+#include "postgres/kernels.h"
+#include "postgres/vector.h"
 
 // Two values of one type and one dimension.
 typedef struct Pair {

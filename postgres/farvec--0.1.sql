@@ -175,3 +175,40 @@ CREATE OPERATOR <%> (LEFTARG = bit, RIGHTARG = bit, FUNCTION = jaccard_distance,
 $sql$;
 END
 $farvec$;
+
+-- Searches. An untyped query is a text, which is read as what the node has.
+CREATE FUNCTION farvec_search_support(internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+
+DO $farvec$
+DECLARE
+  types pg_catalog.text;
+  query pg_catalog.text[];
+BEGIN
+  -- Where the types are: in this schema, or in pgvector's.
+  SELECT pg_catalog.quote_ident(n.nspname) INTO types
+  FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace
+  WHERE e.extname = 'vector';
+  types := coalesce(types, '@extschema@');
+
+  FOREACH query SLICE 1 IN ARRAY ARRAY[[types || '.vector', 'vector'], [types || '.halfvec', 'halfvec'],
+                                       ['pg_catalog.bit', 'bits'], ['pg_catalog.text', 'text']] LOOP
+    IF pg_catalog.to_regtype(query[1]) IS NULL THEN
+      CONTINUE;  -- pgvector before 0.7 has no half vectors
+    END IF;
+    EXECUTE pg_catalog.format($sql$
+CREATE FUNCTION farvec_search(
+  node text, query %s, k integer DEFAULT 10, filter text DEFAULT NULL,
+  list integer DEFAULT NULL, refine integer DEFAULT NULL, probe integer DEFAULT NULL,
+  within real DEFAULT NULL, exact boolean DEFAULT false, partial boolean DEFAULT false,
+  columns text[] DEFAULT NULL, deadline interval DEFAULT '10 s',
+  OUT id bigint, OUT distance real, OUT attributes jsonb)
+  RETURNS SETOF record AS 'MODULE_PATHNAME', 'farvec_search_%s'
+  LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10 COST 10000 SUPPORT farvec_search_support;
+$sql$, query[1], query[2]);
+  END LOOP;
+END
+$farvec$;
+
+CREATE FUNCTION farvec_node(node text) RETURNS jsonb
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;

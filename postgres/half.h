@@ -1,8 +1,9 @@
-// Half floats (IEEE 754 binary16) as 16 bits, without help of the processor or the compiler.
+// This header computes with half floats (IEEE 754 binary16) as 16 bits, on any processor and
+// compiler.
 #ifndef FARVEC_POSTGRES_HALF_H
 #define FARVEC_POSTGRES_HALF_H
 
-#include "postgres.h"
+#include <postgres.h>
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
-#include "postgres.h"
+#include <postgres.h>
+
+#include "postgres/kernels.h"
 
 #include <math.h>
 
-#include "half.h"
-#include "kernels.h"
+#include "postgres/half.h"
 
-// Sums of so many lanes are independent of each other, so a compiler may add them with one
-// instruction.
+// Each lane has a sum of its own, so a compiler may add to all of them with one instruction.
 #define LANES 16
 // Halves are widened in pieces of this many, which lie in the first-level cache.
 #define PIECE 256

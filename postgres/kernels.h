@@ -1,14 +1,13 @@
-// What the distances of the types are summed from: floats, and half floats that are widened on the
-// way.
+// This header computes sums over floats, and over half floats that are widened on the way.
 #ifndef FARVEC_POSTGRES_KERNELS_H
 #define FARVEC_POSTGRES_KERNELS_H
 
-#include "postgres.h"
+#include <postgres.h>
 
 typedef struct CosineSums {
-  double product;        // of the two
-  double left_squares;   // of the left one with itself
-  double right_squares;  // of the right one with itself
+  double product;        // left by right
+  double left_squares;   // left by itself
+  double right_squares;  // right by itself
 } CosineSums;
 
 // Elements of both are floats.

@@ -1,10 +1,11 @@
-#include "postgres.h"
+#include <postgres.h>
 
+#include "postgres/vector.h"
+
+#include <common/shortest_dec.h>
 #include <math.h>
 
-#include "common/shortest_dec.h"
-#include "half.h"
-#include "vector.h"
+#include "postgres/half.h"
 
 const VectorKind kVectorKind = {"vector", sizeof(float)};
 const VectorKind kHalfvecKind = {"halfvec", sizeof(uint16)};

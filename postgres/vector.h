@@ -1,13 +1,12 @@
-// What PostgreSQL stores for the types `vector` and `halfvec`, ours or pgvector's: the bytes are
-// the same.
+// This header has what PostgreSQL stores for `vector` and `halfvec`. The bytes are pgvector's too.
 #ifndef FARVEC_POSTGRES_VECTOR_H
 #define FARVEC_POSTGRES_VECTOR_H
 
-#include "postgres.h"
+#include <postgres.h>
 
-#include "fmgr.h"
+#include <fmgr.h>
 #if PG_VERSION_NUM >= 160000
-#include "varatt.h"
+#include <varatt.h>
 #endif
 
 #define FARVEC_MAX_DIMENSION 16000
@@ -21,7 +20,7 @@ typedef struct VectorHeader {
 
 // What differs between the two types.
 typedef struct VectorKind {
-  const char* name;   // as users write it
+  const char* name;   // what users write
   int element_bytes;  // 4 or 2
 } VectorKind;
 

@@ -1,11 +1,12 @@
 // Vectors as bytes of the wire: the dimension and a zero of 16 bits each, then the elements,
 // big-endian.
-#include "postgres.h"
+#include <postgres.h>
 
-#include "half.h"
-#include "libpq/pqformat.h"
-#include "utils/array.h"
-#include "vector.h"
+#include <libpq/pqformat.h>
+#include <utils/array.h>
+
+#include "postgres/half.h"
+#include "postgres/vector.h"
 
 static void receive_floats(StringInfo message, VectorHeader* to) {
   float* floats = vector_floats(to);

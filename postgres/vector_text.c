@@ -1,11 +1,12 @@
-#include "postgres.h"
+#include <postgres.h>
 
+#include "postgres/vector_text.h"
+
+#include <common/shortest_dec.h>
 #include <errno.h>
 #include <math.h>
 
-#include "common/shortest_dec.h"
-#include "half.h"
-#include "vector_text.h"
+#include "postgres/half.h"
 
 // A text that is being read.
 typedef struct Reader {

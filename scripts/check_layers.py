@@ -49,6 +49,7 @@ MAY_INCLUDE = {
                 "indexing", "search", "tiers", "ssd_baseline/paged", "collection", "client"},
     "compute_node": {"base", "attributes", "changes", "distance", "layout", "wal", "rpc", "graph",
                      "indexing", "search", "tiers", "ssd_baseline/paged", "collection"},
+    "postgres": {"client/c"},
     "python": {"base", "attributes", "changes", "dataset", "distance", "layout", "wal", "rpc", "graph",
                "cluster", "ssd_baseline/paged", "indexing", "search", "tiers", "collection", "client",
                "measure"},
@@ -60,7 +61,7 @@ ROOMS = set(MAY_INCLUDE) | FREE
 # Libraries of inline functions that one file compiles for all: everybody else includes its header.
 ONLY_IN = {"CLI": "base/command_line.cc", "yaml-cpp": "measure/runbook/runbook_file.cc"}
 
-SOURCES = {".h", ".cc"}
+SOURCES = {".h", ".cc", ".c"}
 # Headers that the build generates below a room's folder name.
 GENERATED = re.compile(r"^rpc/.*\.pb\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
