@@ -44,8 +44,9 @@ static void add_to(float8* sum, float8 value) {
 static ArrayType* writable_state(FunctionCallInfo fcinfo, int dimension) {
   ArrayType* state = checked_state(PG_GETARG_ARRAYTYPE_P(0));
   const int held = state_dimension(state);
-  MemoryContext context = CurrentMemoryContext;
+  MemoryContext context;
   const bool in_aggregate = AggCheckCallContext(fcinfo, &context) != 0;
+  if (!in_aggregate) context = CurrentMemoryContext;
   if (held != 0) check_modifier(held, dimension);
   if (in_aggregate && held != 0) return state;
   MemoryContext before = MemoryContextSwitchTo(context);

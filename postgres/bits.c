@@ -1,9 +1,10 @@
 // The distances of PostgreSQL's own type bit.
 #include <postgres.h>
 
-#include <fmgr.h>
 #include <port/pg_bitutils.h>
 #include <utils/varbit.h>
+
+#include "postgres/vector.h"
 
 PG_FUNCTION_INFO_V1(farvec_hamming_distance);
 PG_FUNCTION_INFO_V1(farvec_jaccard_distance);

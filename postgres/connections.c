@@ -3,6 +3,7 @@
 #include "postgres/connections.h"
 
 #include <miscadmin.h>
+#include <storage/fd.h>
 #include <storage/ipc.h>
 #include <utils/builtins.h>
 #include <utils/guc.h>
@@ -53,6 +54,7 @@ static void check_allowed(const char* address) {
 
 static void drop(Connection* connection) {
   library()->close(connection->handle);
+  ReleaseExternalFD();
   memset(connection, 0, sizeof *connection);
 }
 
@@ -126,6 +128,7 @@ Connection* connection_to(const char* address, uint32_t deadline_ms) {
     place = place_for_another();
     if (place->handle != NULL) drop(place);
     *place = opened;
+    ReserveExternalFD();  // the server counts its open files
   }
   place->last_use = ++uses;
   return place;

@@ -198,7 +198,7 @@ BEGIN
     END IF;
     EXECUTE pg_catalog.format($sql$
 CREATE FUNCTION farvec_search(
-  node text, query %s, k integer DEFAULT 10, filter text DEFAULT NULL,
+  node text, query %s, k integer DEFAULT NULL, filter text DEFAULT NULL,
   list integer DEFAULT NULL, refine integer DEFAULT NULL, probe integer DEFAULT NULL,
   within real DEFAULT NULL, exact boolean DEFAULT false, partial boolean DEFAULT false,
   columns text[] DEFAULT NULL, deadline interval DEFAULT '10 s',

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <miscadmin.h>
+#include <signal.h>
 
 #define LIBRARY_FILE "libfarvec.so.0"
 
@@ -21,9 +22,20 @@ static void find_function(void* handle, const char* name, void* function, Size b
   memcpy(function, &address, bytes);
 }
 
-static void load(void) {
-  // Its symbols stay its own: other extensions may bring their own gRPC.
+// Its symbols stay its own: other extensions may bring their own gRPC. Threads that its libraries
+// start take no signals, which are for the backend's own thread.
+static void* open_library(void) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   void* handle = dlopen(LIBRARY_FILE, RTLD_NOW | RTLD_LOCAL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return handle;
+}
+
+static void load(void) {
+  void* handle = open_library();
   if (handle == NULL) {
     ereport(ERROR,
             (errcode(ERRCODE_UNDEFINED_FILE),

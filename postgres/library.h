@@ -11,7 +11,7 @@
 #define FARVEC_LIBRARY_FUNCTIONS(each)                                                            \
   each(version) each(connect) each(close) each(describe) each(state) each(text_free) each(search) \
       each(results_count) each(results_ids) each(results_distances) each(results_attributes)      \
-          each(results_free)
+          each(results_coverage) each(results_free)
 
 #define FARVEC_LIBRARY_MEMBER(name) __typeof__(farvec_##name)* name;
 typedef struct Library {

@@ -43,7 +43,6 @@ enum {
 };
 enum { kId, kDistance, kAttributes, kResultColumns };
 
-#define DEFAULT_K 10
 #define DEFAULT_DEADLINE_MS 10000
 
 // A search until its results are freed, which is when the statement's memory goes, after errors
@@ -104,7 +103,6 @@ static float of_operator(float distance, const farvec_description* served) {
 static void read_options(FunctionCallInfo fcinfo, Search* search) {
   farvec_search_options* options = &search->options;
   options->size = sizeof *options;
-  options->k = positive(fcinfo, kK, "k", DEFAULT_K);
   options->list = positive(fcinfo, kList, "list", 0);
   options->refine = positive(fcinfo, kRefine, "refine", 0);
   options->probe = positive(fcinfo, kProbe, "probe", 0);
@@ -130,6 +128,16 @@ static void read_within(FunctionCallInfo fcinfo, Search* search) {
   search->options.within = is_l2 ? within * within : within;
 }
 
+// Rows of an index are counted, and a node refuses to look for more of them. A collection has as
+// many as it has when the search comes.
+static void bound_k(FunctionCallInfo fcinfo, Search* search) {
+  const farvec_description* served = &search->connection->served;
+  search->options.k = positive(fcinfo, kK, "k", 0);
+  if (!served->own_ids && served->count > 0 && search->options.k > served->count) {
+    search->options.k = (uint32_t)served->count;
+  }
+}
+
 static void free_results(void* argument) {
   Search* search = argument;
   library()->results_free(search->results);
@@ -141,6 +149,7 @@ static farvec_status try_search(FunctionCallInfo fcinfo, QueryForm form, Search*
   const farvec_description* served = &search->connection->served;
   const farvec_vectors query = query_for(PG_GETARG_DATUM(kQuery), form, served);
   const farvec_wait wait = wait_of(search->deadline_ms);
+  bound_k(fcinfo, search);
   read_within(fcinfo, search);
   return library()->search(search->connection->handle, &query, &search->options, &wait,
                            &search->results, error);
@@ -193,6 +202,15 @@ static void put_rows(const Search* search, ReturnSetInfo* answer) {
   }
 }
 
+static void tell_coverage(const Search* search) {
+  const double coverage = library()->results_coverage(search->results);
+  if (coverage >= 1) return;
+  ereport(WARNING, (errcode(ERRCODE_WARNING),
+                    errmsg("the compute node %s could read %.3g%% of its records",
+                           search->connection->address, coverage * 100),
+                    errhint("Rows may be missing: a memory node does not answer.")));
+}
+
 static Datum search_nodes(FunctionCallInfo fcinfo, QueryForm form) {
   InitMaterializedSRF(fcinfo, 0);
   // Nothing is near nothing, as in functions that are strict.
@@ -207,6 +225,7 @@ static Datum search_nodes(FunctionCallInfo fcinfo, QueryForm form) {
   freeing->arg = search;
   MemoryContextRegisterResetCallback(CurrentMemoryContext, freeing);
   find(fcinfo, form, search);
+  tell_coverage(search);
   put_rows(search, (ReturnSetInfo*)fcinfo->resultinfo);
   free_results(search);
   return (Datum)0;

@@ -40,7 +40,7 @@ class Text(PostgresTest):
         finite = halves[np.isfinite(halves)].astype(np.float64)
         for part in np.array_split(finite, 8):
             answer = self.one(f"SELECT '{text_of(part)}'::halfvec::text;")
-            read = np.asarray(answer[1:-1].split(","), np.float64)
+            read = np.asarray(answer[1:-1].split(","), np.float32)
             np.testing.assert_array_equal(read, part)
             np.testing.assert_array_equal(np.signbit(read), np.signbit(part))
 
@@ -56,7 +56,7 @@ class Text(PostgresTest):
         kept = np.isfinite(floats) & np.isfinite(halves)
         for part in np.array_split(np.flatnonzero(kept), 2):
             answer = self.one(f"SELECT '{text_of(floats[part])}'::vector::halfvec::text;")
-            read = np.asarray(answer[1:-1].split(","), np.float64)
+            read = np.asarray(answer[1:-1].split(","), np.float32)
             np.testing.assert_array_equal(read, halves[part].astype(np.float64))
 
     def test_what_is_no_vector(self):
@@ -157,9 +157,8 @@ class Casts(PostgresTest):
 
     def test_null_is_null(self):
         for expression in ("NULL::vector", "NULL::vector <-> '[1]'", "NULL::real[]::halfvec",
-                           "l2_normalize(NULL::halfvec)", "avg(v) FROM (VALUES (NULL::vector)) t(v)"):
-            self.assertEqual(self.one(f"SELECT ({expression.split(' FROM')[0]}) IS NULL"
-                                      f"{expression[len(expression.split(' FROM')[0]):]};"), "t")
+                           "l2_normalize(NULL::halfvec)", "avg(NULL::vector)", "sum(NULL::halfvec)"):
+            self.assertEqual(self.one(f"SELECT ({expression}) IS NULL;"), "t")
 
 
 class Distances(PostgresTest):
