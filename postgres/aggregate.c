@@ -26,8 +26,12 @@ static ArrayType* checked_state(ArrayType* state) {
   return state;
 }
 
+// A state of no values. Minus zero is what changes no number that is added to it, not even minus
+// zero.
 static ArrayType* make_state(int dimension) {
-  Datum* zeros = palloc0(sizeof(Datum) * (Size)(dimension + 1));
+  Datum* zeros = palloc(sizeof(Datum) * (Size)(dimension + 1));
+  zeros[0] = Float8GetDatum(0);
+  for (int i = 1; i <= dimension; i++) zeros[i] = Float8GetDatum(-0.0);
   ArrayType* state = construct_array(zeros, dimension + 1, FLOAT8OID, sizeof(float8),
                                      FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
   pfree(zeros);

@@ -6,6 +6,10 @@ DECLARE
   kind text;
 BEGIN
   IF EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'vector') THEN
+    CREATE FUNCTION farvec_needs(extension name) RETURNS void
+      AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+    PERFORM farvec_needs('vector');
+    DROP FUNCTION farvec_needs(name);
     RETURN;
   END IF;
 

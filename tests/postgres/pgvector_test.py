@@ -206,9 +206,10 @@ class BesidePgvector:
     def members(self, database):
         """Functions, operators, casts and classes of the types and of bit, as texts."""
         return set(self.server.sql("""
-SELECT pg_describe_object(classid, objid, objsubid) || coalesce(' ' || p.provolatile || p.proisstrict ||
-         p.proparallel || p.prorettype::regtype, '') || coalesce(' ' || c.castcontext::text, '') ||
-         coalesce(' ' || o.oprcom::regoper || o.oprnegate::regoper || o.oprrest || o.oprjoin, '')
+SELECT pg_describe_object(classid, objid, objsubid) || coalesce(' ' || p.provolatile::text || p.proisstrict::text ||
+         p.proparallel::text || p.prorettype::regtype::text, '') || coalesce(' ' || c.castcontext::text, '') ||
+         coalesce(' ' || o.oprcom::regoper::text || o.oprnegate::regoper::text || o.oprrest::text ||
+         o.oprjoin::text, '')
 FROM pg_depend d
   LEFT JOIN pg_proc p ON p.oid = objid AND classid = 'pg_proc'::regclass
   LEFT JOIN pg_cast c ON c.oid = objid AND classid = 'pg_cast'::regclass
