@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import bits_test  # noqa: E402
 from farvec_tool import BIN, TIMEOUT_S, farvec, write_vectors  # noqa: E402
 
 ROWS, DIMENSION, K = 400, 9, 7
+FIRST = 5_000_000_000  # ids have more than 32 bits
 SCHEMA = "price: i64, section: string"
 
 
@@ -78,7 +80,7 @@ class Nodes:
 
 
 class SearchTest(PostgresTest):
-    """A server, and a collection that a node serves: ids are 3 times the number of the row, plus 5."""
+    """A server, and a collection that a node serves: ids are numbers of rows after FIRST."""
 
     @classmethod
     def setUpClass(cls):
@@ -87,11 +89,10 @@ class SearchTest(PostgresTest):
         cls.addClassCleanup(cls.nodes.close)
         generator = np.random.default_rng(11)
         cls.data = generator.normal(size=(ROWS, DIMENSION)).astype(np.float32)
-        cls.ids = np.arange(ROWS) * 3 + 5
+        cls.ids = np.arange(ROWS) + FIRST
         cls.prices = np.arange(ROWS) % 50
         folder = cls.nodes.folder
         cls.base = write_vectors(folder / "base", cls.data)
-        np.save(folder / "ids.npy", cls.ids.astype(np.uint64))
         (folder / "base.jsonl").write_text("".join(
             json.dumps({"price": int(price), "section": "ab"[price % 2]}) + "\n"
             for price in cls.prices))
@@ -102,8 +103,8 @@ class SearchTest(PostgresTest):
         folder = cls.nodes.folder
         passed(farvec("collection", "create", "--collection", folder / "set", "--metric", "l2", "--like",
                       cls.base, "--schema", SCHEMA))
-        passed(farvec("collection", "insert", "--collection", folder / "set", "--data", cls.base, "--ids",
-                      folder / "ids.npy", "--attributes", folder / "base.jsonl", "--quiet"))
+        passed(farvec("collection", "insert", "--collection", folder / "set", "--data", cls.base, "--first-id",
+                      FIRST, "--attributes", folder / "base.jsonl", "--quiet"))
         cls.node = cls.nodes.start("set", "--collection", folder / "set")
 
     def found(self, query, *options, node=None, columns="id, distance", **settings):
@@ -139,12 +140,12 @@ class Collections(SearchTest):
     def test_prepared_and_joined(self):
         query = self.data[17]
         lines = self.sql(
-            f"CREATE TABLE items AS SELECT i * 3 + 5 AS id, 'item ' || i AS title "
+            f"CREATE TABLE items AS SELECT i + {FIRST} AS id, 'item ' || i AS title "
             f"FROM generate_series(0, {ROWS - 1}) i; CREATE INDEX ON items (id); ANALYZE items; "
             f"PREPARE near AS SELECT i.title FROM farvec_search($1, $2, $3) s JOIN items i USING (id) "
             f"ORDER BY s.distance; EXECUTE near('{self.node}', '{text_of(query)}', 3);")
         ids, _ = self.nearest(query, 3)
-        self.assertEqual(lines, [f"item {(row - 5) // 3}" for row in ids])
+        self.assertEqual(lines, [f"item {row - FIRST}" for row in ids])
         plan = self.sql(f"EXPLAIN SELECT i.title FROM farvec_search('{self.node}', "
                         f"'{text_of(query)}', 3) s JOIN items i USING (id);")
         self.assertRegex("\n".join(plan), r"Function Scan on farvec_search s .*rows=3 ")
@@ -156,7 +157,7 @@ class Collections(SearchTest):
             for row in (3, 30, 300)) + "INSERT INTO questions VALUES (0, NULL);")
         lines = self.sql(f"SELECT q.id, s.id FROM questions q, farvec_search('{self.node}', q.embedding, "
                          "1, list => 100) s ORDER BY 1;")
-        self.assertEqual(lines, ["3|14", "30|95", "300|905"])
+        self.assertEqual(lines, [f"{row}|{row + FIRST}" for row in (3, 30, 300)])
 
     def test_conditions_and_columns(self):
         query = np.zeros(DIMENSION)
@@ -165,7 +166,7 @@ class Collections(SearchTest):
                           "columns => ARRAY['section', 'price']", columns="id, distance, attributes")
         self.assert_found(rows, ids, distances)
         for row in rows:
-            price = int(self.prices[(int(row[0]) - 5) // 3])
+            price = int(self.prices[int(row[0]) - FIRST])
             self.assertEqual(json.loads(row[2]), {"section": "ab"[price % 2], "price": price})
         self.assertEqual(self.one(
             f"SELECT attributes IS NULL FROM farvec_search('{self.node}', '{text_of(query)}', 1);"), "t")
@@ -203,6 +204,43 @@ class Collections(SearchTest):
         self.assertIn("HINT:", said)
         self.assertIn(self.node, said)
 
+    def test_ids_that_are_no_bigint(self):
+        folder = self.nodes.folder / "far"
+        passed(farvec("collection", "create", "--collection", folder, "--metric", "l2", "--like", self.base))
+        passed(farvec("collection", "insert", "--collection", folder, "--data", self.base, "--range", "0:2",
+                      "--first-id", (1 << 63) - 1, "--quiet"))
+        node = self.nodes.start("far", "--collection", folder)
+        self.assertEqual(self.found(f"'{text_of(self.data[0])}'", "1", node=node),
+                         [[str((1 << 63) - 1), "0"]])
+        self.refused(f"SELECT * FROM farvec_search('{node}', '{text_of(self.data[0])}', 2);", "22003")
+
+    def test_a_node_that_stops_to_answer(self):
+        query = f"SELECT id FROM farvec_search('{self.node}', '{text_of(self.data[3])}', 1"
+        expected = [str(self.ids[3])]
+        self.assertEqual(self.sql(f"{query});"), expected)
+        process = self.nodes.processes["set"]
+        process.send_signal(signal.SIGSTOP)
+        try:
+            self.assertIn("within 300 ms", self.refused(f"{query}, deadline => '300 ms');", "57014"))
+            self.assertIn("statement timeout", self.refused(
+                f"SET statement_timeout = '200 ms'; {query}, deadline => '10 minutes');", "57014"))
+        finally:
+            process.send_signal(signal.SIGCONT)
+        self.assertEqual(self.sql(f"{query});"), expected)
+
+    def test_more_nodes_than_connections(self):
+        index = self.nodes.folder / "many.index"
+        passed(farvec("build", "graph", "--data", self.base, "--metric", "l2", "--degree", 12, "--list",
+                      40, "--quiet", "--out", index))
+        address = self.nodes.start("many", "--index", index)
+        # One node has as many addresses as there are names of its socket.
+        names = [f"unix:{self.nodes.folder}/{'./' * number}many.socket" for number in range(20)]
+        self.assertEqual(names[0], address)
+        for _ in range(2):
+            self.assertEqual(self.sql("".join(
+                f"SELECT id FROM farvec_search('{name}', '{text_of(self.data[7])}', 1);"
+                for name in names)), ["7"] * 20)
+
     def test_what_a_node_says(self):
         state = json.loads(self.one(f"SELECT farvec_node('{self.node}');"))
         self.assertIn(str(DIMENSION), json.dumps(state))
@@ -227,6 +265,7 @@ class Collections(SearchTest):
         process = subprocess.Popen(self.server.command("postgres"), text=True,
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, env=self.server.environment({}))
+        self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
 
         def ask():
@@ -347,6 +386,8 @@ class Silence:
                 self.taken.append(self.socket.accept()[0])
 
     def __exit__(self, *unused):
+        self.socket.shutdown(socket.SHUT_RDWR)  # which ends the thread's accept()
+        self.thread.join(TIMEOUT_S)
         self.socket.close()
         for taken in self.taken:
             taken.close()
@@ -370,8 +411,8 @@ class Waits(PostgresTest):
 
     def test_a_deadline(self):
         with Silence() as address:
-            said = self.refused(self.QUERY.format(address, "300 ms"), "57014")
-            self.assertIn("300 ms", said)
+            said = self.refused(self.QUERY.format(address, "300 ms"), "08006")
+            self.assertIn("0.3 s", said)
 
     def test_a_timeout_of_the_statement(self):
         with Silence() as address:
