@@ -28,6 +28,8 @@ struct Attempts {
   /// DEADLINE_EXCEEDED.
   std::uint32_t retries = 0;
   Interruption interrupted = {};  ///< when it says so, no further attempt begins
+  /// When it says so, the attempt under way ends too, with CANCELLED: a change may be in or not.
+  Interruption cancelled = {};
   /// Called with the node's reason before a further attempt. It may be empty.
   std::function<void(const std::string& why)> refused = {};
 };
