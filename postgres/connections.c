@@ -7,6 +7,10 @@
 #include <storage/ipc.h>
 #include <utils/builtins.h>
 #include <utils/guc.h>
+#include <utils/timestamp.h>
+
+// A node may be given another index. Distances are shown by what it had no longer ago than this.
+#define DESCRIBED_FOR_MS 1000
 
 static Connection connections[FARVEC_MAX_CONNECTIONS];
 static uint64 uses = 0;
@@ -88,7 +92,18 @@ static const char* path_or_null(const char* path) {
   return *path == '\0' ? NULL : path;
 }
 
-static void open_connection(Connection* opened, const char* address, uint32_t deadline_ms) {
+static farvec_description described(farvec_connection* handle, const char* address,
+                                    uint32_t deadline_ms) {
+  farvec_description served = {.size = sizeof served};
+  const farvec_wait wait = wait_of(deadline_ms);
+  farvec_error error;
+  if (library()->describe(handle, &wait, &served, &error) != FARVEC_OK) {
+    raise_library_error(&error, address, deadline_ms);
+  }
+  return served;
+}
+
+static farvec_connection* connected(const char* address, uint32_t deadline_ms) {
   const farvec_connect_options options = {.size = sizeof options,
                                           .address = address,
                                           .tls_certificate = path_or_null(tls_certificate),
@@ -96,15 +111,12 @@ static void open_connection(Connection* opened, const char* address, uint32_t de
                                           .tls_authority = path_or_null(tls_authority),
                                           .retries = 1};
   const farvec_wait wait = wait_of(deadline_ms);
+  farvec_connection* handle;
   farvec_error error;
-  if (library()->connect(&options, &wait, &opened->handle, &error) != FARVEC_OK) {
+  if (library()->connect(&options, &wait, &handle, &error) != FARVEC_OK) {
     raise_library_error(&error, address, deadline_ms);
   }
-  opened->served.size = sizeof opened->served;
-  if (library()->describe(opened->handle, &wait, &opened->served, &error) != FARVEC_OK) {
-    library()->close(opened->handle);
-    raise_library_error(&error, address, deadline_ms);
-  }
+  return handle;
 }
 
 static void check_address(const char* address) {
@@ -114,32 +126,49 @@ static void check_address(const char* address) {
                   errhint("Write it as 'host:port' or 'unix:/path'.")));
 }
 
-Connection* connection_to(const char* address, uint32_t deadline_ms) {
+static bool is_another(const farvec_description* before, const farvec_description* now) {
+  return before->type != now->type || before->dimension != now->dimension ||
+         before->metric != now->metric || before->own_ids != now->own_ids;
+}
+
+bool refresh(Connection* connection, uint32_t deadline_ms) {
+  const farvec_description before = connection->served;
+  connection->served = described(connection->handle, connection->address, deadline_ms);
+  connection->described_at = GetCurrentTimestamp();
+  if (!is_another(&before, &connection->served)) return false;
+  // The library checks queries by what the node had when it connected.
+  farvec_connection* handle = connected(connection->address, deadline_ms);
+  library()->close(connection->handle);
+  connection->handle = handle;
+  return true;
+}
+
+// A place with a new connection, of which nothing but the address is known yet.
+static Connection* connect_anew(const char* address, uint32_t deadline_ms) {
   static bool closes_at_exit = false;
-  check_address(address);
-  check_allowed(address);
-  Connection* place = find(address);
-  if (place == NULL) {
-    if (!closes_at_exit) on_proc_exit(close_all, (Datum)0);
-    closes_at_exit = true;
-    Connection opened = {0};
-    open_connection(&opened, address, deadline_ms);
-    strlcpy(opened.address, address, sizeof opened.address);
-    place = place_for_another();
-    if (place->handle != NULL) drop(place);
-    *place = opened;
-    ReserveExternalFD();  // the server counts its open files
-  }
-  place->last_use = ++uses;
+  if (!closes_at_exit) on_proc_exit(close_all, (Datum)0);
+  closes_at_exit = true;
+  farvec_connection* handle = connected(address, deadline_ms);
+  Connection* place = place_for_another();
+  if (place->handle != NULL) drop(place);
+  strlcpy(place->address, address, sizeof place->address);
+  place->handle = handle;
+  ReserveExternalFD();  // the server counts its open files
   return place;
 }
 
-void describe(Connection* connection, uint32_t deadline_ms) {
-  const farvec_wait wait = wait_of(deadline_ms);
-  farvec_error error;
-  farvec_description served = {.size = sizeof served};
-  if (library()->describe(connection->handle, &wait, &served, &error) != FARVEC_OK) {
-    raise_library_error(&error, connection->address, deadline_ms);
+Connection* connection_to(const char* address, uint32_t deadline_ms) {
+  check_address(address);
+  check_allowed(address);
+  Connection* place = find(address);
+  if (place == NULL) place = connect_anew(address, deadline_ms);
+  place->last_use = ++uses;
+  if (place->served.size == 0) {
+    place->served = described(place->handle, address, deadline_ms);
+    place->described_at = GetCurrentTimestamp();
+  } else if (TimestampDifferenceExceeds(place->described_at, GetCurrentTimestamp(),
+                                        DESCRIBED_FOR_MS)) {
+    refresh(place, deadline_ms);
   }
-  connection->served = served;
+  return place;
 }

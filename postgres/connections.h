@@ -2,6 +2,10 @@
 #ifndef FARVEC_POSTGRES_CONNECTIONS_H
 #define FARVEC_POSTGRES_CONNECTIONS_H
 
+#include <postgres.h>
+
+#include <datatype/timestamp.h>
+
 #include "postgres/library.h"
 
 #define FARVEC_MAX_CONNECTIONS 16  // in a backend; for another, the one longest unused is closed
@@ -11,7 +15,8 @@
 typedef struct Connection {
   char address[FARVEC_MAX_ADDRESS + 1];  // empty: this place is free
   farvec_connection* handle;
-  farvec_description served;  // what the last describe() said
+  farvec_description served;
+  TimestampTz described_at;  // when the node said that; at most a second before a search begins
   uint64 last_use;
 } Connection;
 
@@ -20,8 +25,9 @@ typedef struct Connection {
 // again.
 Connection* connection_to(const char* address, uint32_t deadline_ms);
 
-// Asks the node again what it serves.
-void describe(Connection* connection, uint32_t deadline_ms);
+// Asks the node again what it serves, and connects anew where that is another kind of index than
+// before. Answers whether it is.
+bool refresh(Connection* connection, uint32_t deadline_ms);
 
 // Defines the settings: which nodes all users may name, and the files of TLS.
 void define_connection_settings(void);

@@ -155,21 +155,12 @@ static farvec_status try_search(FunctionCallInfo fcinfo, QueryForm form, Search*
                            &search->results, error);
 }
 
-static bool serves_another(const farvec_description* before, const farvec_description* now) {
-  return before->type != now->type || before->dimension != now->dimension ||
-         before->metric != now->metric;
-}
-
 // A node may have been given another index since it was described. Then the query is read again.
 static void find(FunctionCallInfo fcinfo, QueryForm form, Search* search) {
   farvec_error error;
   farvec_status status = try_search(fcinfo, form, search, &error);
-  if (status == FARVEC_INVALID_ARGUMENT) {
-    const farvec_description before = search->connection->served;
-    describe(search->connection, search->deadline_ms);
-    if (serves_another(&before, &search->connection->served)) {
-      status = try_search(fcinfo, form, search, &error);
-    }
+  if (status == FARVEC_INVALID_ARGUMENT && refresh(search->connection, search->deadline_ms)) {
+    status = try_search(fcinfo, form, search, &error);
   }
   if (status != FARVEC_OK) {
     raise_library_error(&error, search->connection->address, search->deadline_ms);

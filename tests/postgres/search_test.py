@@ -268,9 +268,9 @@ class Collections(SearchTest):
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
 
-        def ask():
-            process.stdin.write(f"SELECT id FROM farvec_search('{node}', '{text_of(self.data[9])}', 1, "
-                                "deadline => '2 s'); SELECT 'end';\n")
+        def ask(query):
+            process.stdin.write(f"SELECT id, round(distance::numeric, 2) FROM farvec_search('{node}', "
+                                f"'{text_of(query)}', 1, deadline => '2 s'); SELECT 'end';\n")
             process.stdin.flush()
             lines = []
             while not lines or lines[-1] != "end":
@@ -279,19 +279,24 @@ class Collections(SearchTest):
                 lines.append(line.strip())
             return lines[:-1]
 
-        self.assertEqual(ask(), ["9"])
+        query = self.data[9]
+        self.assertEqual(ask(query), ["9|0.00"])
         self.nodes.stop("again")
-        self.assertRegex(ask()[0], "ERROR:  (08006|57014)")
-        # Another index, of another metric, in place of the first one.
-        passed(farvec("build", "graph", "--data", write_vectors(folder / "few", self.data[:50]),
-                      "--metric", "ip", "--degree", 12, "--list", 40, "--quiet", "--out",
-                      folder / "few.index"))
-        self.nodes.start("again", "--index", folder / "few.index")
-        end = time.monotonic() + TIMEOUT_S
-        best = str(int(np.argmax(self.data[:50] @ self.data[9])))
-        while ask() != [best]:
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.2)
+        self.assertRegex(ask(query)[0], "ERROR:  (08006|57014)")
+        # Indexes of another metric and of another dimension in its place.
+        for name, rows in (("ip", self.data[:50]), ("narrow", self.data[:50, :4].copy())):
+            index = folder / f"{name}.index"
+            passed(farvec("build", "graph", "--data", write_vectors(folder / name, rows), "--metric", "ip",
+                          "--degree", 12, "--list", 40, "--quiet", "--out", index))
+            self.nodes.start("again", "--index", index)
+            query = self.data[9, :rows.shape[1]]
+            products = rows.astype(np.float64) @ query
+            best = f"{np.argmax(products)}|{-products.max():.2f}"
+            end = time.monotonic() + TIMEOUT_S
+            while ask(query) != [best]:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.2)
+            self.nodes.stop("again")
 
 
 class Kinds(SearchTest):
