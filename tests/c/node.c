@@ -11,10 +11,12 @@
 
 #include "check.h"
 
-enum { kMostWords = 40, kTries = 3000 };
+enum { kMostWords = 40, kMostNodes = 16, kTries = 3000 };
 
 static char folder[kPathRoom];
 static pid_t made_by;
+static pid_t nodes[kMostNodes];
+static size_t node_count;
 
 static void execute(const char* const words[], const char* output) {
   const int log = output == NULL ? -1 : open(output, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -41,9 +43,19 @@ static void show_logs(void) {
   waitpid(spawn(words, NULL), NULL, 0);
 }
 
+// What nodes still write would be in the way.
+static void end_nodes(void) {
+  size_t i;
+  for (i = 0; i < node_count; ++i) {
+    kill(nodes[i], SIGKILL);
+    waitpid(nodes[i], NULL, 0);
+  }
+}
+
 static void remove_folder(void) {
   const char* const words[] = {"/bin/rm", "-rf", folder, NULL};
   if (getpid() != made_by) return;
+  end_nodes();
   if (failures > 0) show_logs();
   waitpid(spawn(words, NULL), NULL, 0);
 }
@@ -96,13 +108,19 @@ node start_node(const char* name, const char* const words[]) {
   all[count] = "--listen";
   all[count + 1] = started.address;
   all[count + 2] = NULL;
+  REQUIRE(node_count < kMostNodes);
   started.pid = spawn(all, log);
+  nodes[node_count++] = started.pid;
   return started;
 }
 
 void stop_node(node* started, int signal_number) {
+  size_t i = 0;
   kill(started->pid, signal_number);
   waitpid(started->pid, NULL, 0);
+  while (i < node_count && nodes[i] != started->pid) ++i;
+  REQUIRE(i < node_count);
+  nodes[i] = nodes[--node_count];
   started->pid = -1;
 }
 
