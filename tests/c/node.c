@@ -124,6 +124,13 @@ void stop_node(node* started, int signal_number) {
   started->pid = -1;
 }
 
+void pause_node(const node* started) {
+  int status = 0;
+  kill(started->pid, SIGSTOP);
+  REQUIRE(waitpid(started->pid, &status, WUNTRACED) == started->pid);
+  REQUIRE(WIFSTOPPED(status));
+}
+
 farvec_connection* connect_to(const node* started) {
   const struct timespec pause = {0, 20 * 1000 * 1000};
   farvec_connect_options options = {0};

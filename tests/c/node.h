@@ -25,6 +25,8 @@ typedef struct node {
 // the test.
 node start_node(const char* name, const char* const words[]);
 void stop_node(node* started, int signal_number);
+// Stops all of its threads until SIGCONT.
+void pause_node(const node* started);
 
 // Connects as soon as the node serves.
 farvec_connection* connect_to(const node* started);
