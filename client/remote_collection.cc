@@ -3,7 +3,6 @@
 #include <grpcpp/grpcpp.h>
 
 #include <random>
-#include <thread>
 #include <unordered_set>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "base/status_error.h"
 #include "changes/distinct_update.h"
 #include "client/backoff.h"
+#include "client/cancellable_call.h"
 #include "client/node_answers.h"
 #include "client/state_json.h"
 #include "rpc/status.h"
@@ -20,8 +20,6 @@ namespace {
 
 namespace wire = collection::v1;
 using Clock = std::chrono::system_clock;
-
-constexpr std::chrono::milliseconds kLook{100};  // time between two looks at an interruption
 
 bool is_worth_another(grpc::StatusCode code) {
   return code == grpc::StatusCode::RESOURCE_EXHAUSTED || code == grpc::StatusCode::UNAVAILABLE ||
@@ -73,39 +71,32 @@ grpc::Status RemoteCollection::call(Prepare prepare, const Request& request, con
                                     Response& response) const {
   grpc::ClientContext context;
   context.set_deadline(Clock::now() + wait.deadline);
-  grpc::CompletionQueue queue;
-  grpc::Status status;
-  const auto reader = ((*stub_).*prepare)(&context, request, &queue);
-  reader->StartCall();
-  reader->Finish(&response, &status, nullptr);
-  void* tag = nullptr;
-  bool done = false;
-  while (queue.AsyncNext(&tag, &done, Clock::now() + kLook) == grpc::CompletionQueue::TIMEOUT) {
-    if (asked_to_end(wait.cancelled)) context.TryCancel();
-  }
+  const grpc::Status status =
+      cancellable_call(*stub_, prepare, context, request, wait.cancelled, response);
   if (wait.retry_after != nullptr) *wait.retry_after = client::retry_after(context);
   return status;
 }
 
 /// Returns how the last of the attempts ended. The attempt under way is cancelled only when
-/// `cancelled` says so.
+/// `cancelled`, or attempts.cancelled, says so.
 template <typename Prepare, typename Request, typename Response>
 grpc::Status RemoteCollection::attempt(Prepare prepare, const Request& request,
                                        const Attempts& attempts, const Interruption& cancelled,
                                        Response& response) const {
   Random random(std::random_device{}());
   Backoff backoff(attempts.retries, random);
+  const auto ends = [&] { return asked_to_end(cancelled) || asked_to_end(attempts.cancelled); };
   for (;;) {
     std::chrono::milliseconds node_asks{0};
-    const grpc::Status status =
-        call(prepare, request,
-             {.deadline = attempts.deadline, .cancelled = cancelled, .retry_after = &node_asks},
-             response);
-    const bool again = is_worth_another(status.error_code()) && !asked_to_end(attempts.interrupted);
+    const grpc::Status status = call(
+        prepare, request,
+        {.deadline = attempts.deadline, .cancelled = ends, .retry_after = &node_asks}, response);
+    const bool again =
+        is_worth_another(status.error_code()) && !asked_to_end(attempts.interrupted) && !ends();
     const auto pause = again ? backoff.next(node_asks) : std::nullopt;
     if (!pause) return status;
     if (attempts.refused) attempts.refused(status.error_message());
-    std::this_thread::sleep_for(*pause);
+    cancellable_pause(*pause, ends);
   }
 }
 
@@ -147,9 +138,13 @@ void RemoteCollection::require_sound(const std::string& fault) const {
 
 RemoteCollection::RemoteCollection(NodeAccess access, Attempts attempts,
                                    std::optional<Metric> metric)
+    : RemoteCollection(channel_to_node(access), access, std::move(attempts), metric) {}
+
+RemoteCollection::RemoteCollection(const std::shared_ptr<grpc::Channel>& channel, NodeAccess access,
+                                   Attempts attempts, std::optional<Metric> metric)
     : access_(std::move(access)),
       attempts_(std::move(attempts)),
-      stub_(wire::Collection::NewStub(channel_to_node(access_))) {
+      stub_(wire::Collection::NewStub(channel)) {
   const wire::StatsResponse served = stats(attempts_);
   if (served.max_rows() == 0 && served.max_ids() == 0) {
     throw StatusError(StatusCode::unavailable,

@@ -28,6 +28,8 @@ struct Attempts {
   /// DEADLINE_EXCEEDED.
   std::uint32_t retries = 0;
   Interruption interrupted = {};  ///< when it says so, no further attempt begins
+  /// When it says so, the attempt under way ends too, with CANCELLED: a change may be in or not.
+  Interruption cancelled = {};
   /// Called with the node's reason before a further attempt. It may be empty.
   std::function<void(const std::string& why)> refused = {};
 };
@@ -40,6 +42,9 @@ class RemoteCollection final : public changes::Changing {
   /// Connects and asks the node for the collection's shape. Throws also when the node takes no
   /// changes. check() judges rows by the metric where the caller knows it.
   RemoteCollection(NodeAccess access, Attempts attempts, std::optional<Metric> metric = {});
+  /// Does the same with a channel to the node, which others may use too.
+  RemoteCollection(const std::shared_ptr<grpc::Channel>& channel, NodeAccess access,
+                   Attempts attempts, std::optional<Metric> metric = {});
 
   /// Has the columns of which the node has told so far.
   changes::RowShape row_shape() const override;

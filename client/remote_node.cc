@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/status_error.h"
+#include "client/cancellable_call.h"
 #include "client/node_answers.h"
 #include "rpc/channel.h"
 #include "rpc/refusal.h"
@@ -13,13 +14,13 @@
 namespace farvec::client {
 namespace {
 namespace v1 = compute_node::v1;
-constexpr std::chrono::seconds kDescribeTimeout{10};
 }  // namespace
 
 std::shared_ptr<grpc::Channel> channel_to_node(const NodeAccess& access) {
   rpc::ConnectOptions connect;
   connect.wait = access.connect_wait;
   connect.await_listener = false;
+  connect.stop = access.stop;
   connect.tls = rpc::load_tls(access.tls);
   return rpc::connect(rpc::parse_address(access.address), connect);
 }
@@ -28,11 +29,14 @@ std::unique_ptr<v1::ComputeNode::Stub> connect_to_node(const NodeAccess& access)
   return v1::ComputeNode::NewStub(channel_to_node(access));
 }
 
-v1::DescribeResponse describe_node(v1::ComputeNode::Stub& stub, const NodeAccess& access) {
+v1::DescribeResponse describe_node(v1::ComputeNode::Stub& stub, const NodeAccess& access,
+                                   const DescribeWait& wait) {
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kDescribeTimeout);
+  context.set_deadline(std::chrono::system_clock::now() + wait.deadline);
   v1::DescribeResponse node;
-  const grpc::Status status = stub.Describe(&context, {}, &node);
+  const grpc::Status status =
+      cancellable_call(stub, &v1::ComputeNode::Stub::PrepareAsyncDescribe, context,
+                       v1::DescribeRequest(), wait.cancelled, node);
   if (!status.ok()) {
     throw StatusError(rpc::to_status_code(status.error_code()), "compute node {}: {}",
                       access.address, rpc::describe(status));

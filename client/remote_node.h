@@ -1,12 +1,14 @@
 // These functions connect to a compute node and ask it what it serves.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "base/progress.h"
 #include "base/types.h"
 #include "rpc/compute_node.grpc.pb.h"
 #include "rpc/tls.h"
@@ -18,16 +20,25 @@ struct NodeAccess {
   std::string address;  ///< "HOST:PORT" or "unix:/path"
   rpc::TlsFiles tls;
   std::chrono::milliseconds connect_wait{10'000};  ///< how long to wait for a first answer
+  /// When set, connecting ends with an Error as soon as it becomes true. It is borrowed.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 /// Throw Error naming the address when nothing answers there.
 std::shared_ptr<grpc::Channel> channel_to_node(const NodeAccess& access);
 std::unique_ptr<compute_node::v1::ComputeNode::Stub> connect_to_node(const NodeAccess& access);
 
+/// Says how long a node may take to say what it serves.
+struct DescribeWait {
+  std::chrono::milliseconds deadline{10'000};
+  Interruption cancelled = {};  ///< ends the call, with CANCELLED
+};
+
 /// Asks the node what it serves. Throws StatusError when it does not answer, or says of an index
 /// what cannot be.
 compute_node::v1::DescribeResponse describe_node(compute_node::v1::ComputeNode::Stub& stub,
-                                                 const NodeAccess& access);
+                                                 const NodeAccess& access,
+                                                 const DescribeWait& wait = {});
 
 /// Asks the node which index it serves, and refuses with check_limits() what that index does not
 /// allow. A node without an index at the moment allows everything. Throws Error also when the node

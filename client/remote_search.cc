@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <random>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "base/status_error.h"
 #include "client/backoff.h"
+#include "client/cancellable_call.h"
 #include "client/node_answers.h"
 #include "rpc/status.h"
 
@@ -47,7 +47,9 @@ Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + options.deadline);
   Attempt made;
-  const grpc::Status status = stub.Search(&context, request, &made.response);
+  const grpc::Status status =
+      cancellable_call(stub, &v1::ComputeNode::Stub::PrepareAsyncSearch, context, request,
+                       options.interrupted, made.response);
   if (!status.ok()) {
     made.wrong = rpc::describe(status);
     made.code = rpc::to_status_code(status.error_code());
@@ -76,11 +78,12 @@ v1::SearchResponse call(v1::ComputeNode::Stub& stub, const v1::SearchRequest& re
   for (;;) {
     Attempt made = attempt(stub, request, options);
     if (made.wrong.empty()) return std::move(made.response);
+    if (asked_to_end(options.interrupted)) throw WorkInterrupted();
     const auto wait = made.passes ? backoff.next(made.retry_after) : std::nullopt;
     if (!wait) {
       throw StatusError(made.code, "compute node {}: {}", options.node.address, made.wrong);
     }
-    std::this_thread::sleep_for(*wait);
+    cancellable_pause(*wait, options.interrupted);
   }
 }
 

@@ -20,7 +20,8 @@ struct RemoteSearchOptions {
   /// Attempts at a call after the first one, when the node or a query's result says
   /// RESOURCE_EXHAUSTED or UNAVAILABLE.
   std::uint32_t retries = 0;
-  Interruption interrupted = {};  ///< asked before every call
+  /// Is asked before every call, and while one is under way, which it ends.
+  Interruption interrupted = {};
   /// Is told after every call how many queries it has answered.
   std::function<void(std::size_t queries)> answered = {};
   layout::Schema select = {};  ///< the schema of the columns that parameters select

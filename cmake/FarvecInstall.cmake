@@ -1,5 +1,5 @@
 # Headers, static libraries, binaries and farvecConfig.cmake.
-#   cmake --install build/release --prefix DIR [--component tool|memory_node|compute_node|dev]
+#   cmake --install build/release --prefix DIR [--component tool|memory_node|compute_node|library|dev]
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -20,10 +20,21 @@ get_property(folders GLOBAL PROPERTY FARVEC_ROOM_FOLDERS)
 foreach(folder ${folders})
   cmake_path(GET folder PARENT_PATH parent)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION include/farvec/${parent} COMPONENT dev
-          FILES_MATCHING PATTERN "*.h")
+          FILES_MATCHING PATTERN "*.h" PATTERN "client/c" EXCLUDE)
 endforeach()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/rpc/generated/rpc DESTINATION include/farvec COMPONENT dev
         FILES_MATCHING PATTERN "*.pb.h")
+
+# The C interface: its library alone, and what programs are built with.
+install(TARGETS farvec_c EXPORT farvecTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev
+                PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ
+        PUBLIC_HEADER DESTINATION include COMPONENT dev)
+file(RELATIVE_PATH farvec_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" farvec_pc_prefix ${farvec_pc_prefix})
+configure_file(${PROJECT_SOURCE_DIR}/client/c/farvec.pc.in ${PROJECT_BINARY_DIR}/farvec.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/farvec.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
 foreach(program farvec farvec-memory-node farvec-compute-node)
   if(TARGET ${program})

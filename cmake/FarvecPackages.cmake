@@ -6,7 +6,7 @@ set(packages_source ${PROJECT_SOURCE_DIR}/scripts/packages)
 set(packages_binary ${PROJECT_BINARY_DIR}/packages)
 
 set(CPACK_GENERATOR DEB)
-set(CPACK_COMPONENTS_ALL tool memory_node compute_node dev)
+set(CPACK_COMPONENTS_ALL tool memory_node compute_node library dev)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_PACKAGE_CONTACT "${FARVEC_PACKAGE_CONTACT}")
 set(CPACK_PACKAGE_VENDOR farvec)
@@ -104,12 +104,22 @@ a collection of this machine.
 With a user of its own, a systemd unit, and /etc/farvec/compute-node.conf.")
 farvec_daemon_files(compute "farvec compute node" " farvec-memory-node.service")
 
+farvec_package(library libfarvec0 libs
+"vector search over memory of other machines (C interface)
+The shared library of those who ask compute nodes from C, or from a language
+that can call C: searches, inserts, deletes and reads, over gRPC.")
+file(WRITE ${packages_binary}/libfarvec0/triggers "activate-noawait ldconfig\n")
+file(WRITE ${packages_binary}/libfarvec0/shlibs "libfarvec 0 libfarvec0 (>= ${PROJECT_VERSION})\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
+    ${packages_binary}/libfarvec0/triggers ${packages_binary}/libfarvec0/shlibs)
+
 farvec_package(dev libfarvec-dev libdevel
 "vector search over memory of other machines (development files)
 Headers, static libraries and the CMake package of farvec: graphs and clusters
-of vectors, their layouts, and reads of far memory.")
+of vectors, their layouts, reads of far memory, and the C interface.")
 # What farvecConfig.cmake looks for.
 string(JOIN ", " CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
+  "libfarvec0 (= ${PROJECT_VERSION})"
   libboost-context-dev libdaxctl-dev libeigen3-dev libfabric-dev libfmt-dev libgrpc++-dev
   libhdf5-dev libibverbs-dev libisal-dev libndctl-dev libnuma-dev libpmem2-dev libprotobuf-dev
   librdmacm-dev libroaring-dev libspdlog-dev libssl-dev liburing-dev libxxhash-dev libyaml-cpp-dev
@@ -117,4 +127,4 @@ string(JOIN ", " CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
 include(CPack)
 
 # What has to be built before the packages are made; tests and benches are in none.
-add_custom_target(packaged DEPENDS ${rooms} farvec farvec-memory-node farvec-compute-node shell_files)
+add_custom_target(packaged DEPENDS ${rooms} farvec_c farvec farvec-memory-node farvec-compute-node shell_files)

@@ -53,13 +53,19 @@ set(FARVEC_HOT_ROOMS base distance quantization layout coroutines disk transport
 
 # farvec_room(NAME DEPENDS ...): one library target from all sources below the current folder. A room of
 # two words, as ssd_baseline/paged, has the second for its name.
-# A room without sources is an interface target. What lies in `exclude` folders is not taken. Of a
+# A room without sources is an interface target. Files and folders of EXCLUDE are not taken. Of a
 # room with `hot` files only these are compiled alone, as the files of hot rooms are.
 function(farvec_room name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;EXCLUDE;HOT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(excluded ${ARG_EXCLUDE})
-    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${excluded})
+    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${excluded})
+    foreach(source ${sources})
+      cmake_path(IS_PREFIX path ${source} inside)
+      if(inside)
+        list(REMOVE_ITEM sources ${source})
+      endif()
+    endforeach()
   endforeach()
   if(sources)
     add_library(${name} STATIC ${sources})

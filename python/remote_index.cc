@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_error.h"
+#include "client/described_json.h"
 #include "client/node_answers.h"
 #include "client/remote_search.h"
 #include "dataset/view_reader.h"
@@ -79,29 +80,7 @@ Answer RemoteIndex::search(const VectorView& queries, const Call& call) {
 }
 
 nlohmann::ordered_json RemoteIndex::describe() const {
-  const v1::DescribeResponse now = served_by(*stub_, node_);
-  return {{"index", "grpc://" + node_.address},
-          {"kind",
-           client::serves_collection(now) ? "collection" : to_string(client::limits_of(now).kind)},
-          {"layout", now.layout()},
-          {"metric", to_string(client::metric(now.metric()))},
-          {"type", to_string(client::element_type(now.type()))},
-          {"stored_type", to_string(client::element_type(now.stored_type()))},
-          {"dimension", now.dimension()},
-          {"count", now.count()},
-          {"degree", now.degree()},
-          {"clusters", now.clusters()},
-          {"code_bits", now.code_bits()},
-          {"tier", now.tier()},
-          {"slots", now.slots_per_core()},
-          {"threads", now.cores()},
-          {"index_bytes", now.index_bytes()},
-          {"dram_bytes", now.compute_dram_bytes()},
-          {"memory_node", now.memory_node()},
-          {"generation", now.generation()},
-          {"max_k", now.max_k()},
-          {"max_list", now.max_list()},
-          {"version", now.version()}};
+  return client::described_json(served_by(*stub_, node_), node_.address);
 }
 
 }  // namespace farvec::python

@@ -37,6 +37,7 @@ CHECKED = [
     "docs/start/choosing.md",
     "docs/use/cli.md",
     "docs/use/clients.md",
+    "docs/use/c.md",
     "docs/understand/clustering.md",
     "docs/use/collections.md",
     "docs/use/filters.md",

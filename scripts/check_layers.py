@@ -44,6 +44,8 @@ MAY_INCLUDE = {
     "collection": {"base", "attributes", "changes", "dataset", "distance", "layout", "wal",
                    "coroutines", "graph", "cluster", "indexing", "rpc", "search", "tiers"},
     "client": {"base", "attributes", "changes", "dataset", "layout", "rpc", "search"},
+    "client/c": {"base", "attributes", "changes", "dataset", "indexing", "layout", "rpc", "search",
+                 "client"},
     "measure": {"base", "attributes", "changes", "dataset", "distance", "quantization", "layout",
                 "disk", "wal", "device", "transport", "rpc", "graph", "ssd_baseline/slotted",
                 "indexing", "search", "tiers", "ssd_baseline/paged", "collection", "client"},

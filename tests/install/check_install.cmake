@@ -1,4 +1,4 @@
-# cmake -DBUILD=... -DCONSUMER=... -DEXAMPLE=... -DWORK=... -DCXX=... -P check_install.cmake
+# cmake -DBUILD=... -DCONSUMER=... -DEXAMPLE=... -DWORK=... -DCXX=... -DLIBDIR=... -P check_install.cmake
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output
                   ERROR_VARIABLE output)
@@ -13,6 +13,14 @@ run(${CMAKE_COMMAND} -G Ninja -S ${CONSUMER} -B ${WORK}/build -DCMAKE_CXX_COMPIL
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
+run(${WORK}/build/c_consumer)
+# A program of C needs no more than what pkg-config says.
+set(ENV{PKG_CONFIG_PATH} ${WORK}/prefix/${LIBDIR}/pkgconfig)
+execute_process(COMMAND pkg-config --cflags --libs farvec OUTPUT_VARIABLE flags
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(flags UNIX_COMMAND "${flags}")
+run(cc ${CONSUMER}/main.c -o ${WORK}/c_program ${flags})
+run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${WORK}/prefix/${LIBDIR} ${WORK}/c_program)
 run(${WORK}/prefix/bin/farvec --help)
 foreach(file share/man/man1/farvec-sweep.1 share/zsh/site-functions/_farvec
              share/fish/vendor_completions.d/farvec.fish

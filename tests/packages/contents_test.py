@@ -1,5 +1,6 @@
 """What is in the Debian packages, and what they say of themselves."""
 import pathlib
+import re
 import shutil
 import tempfile
 import unittest
@@ -23,10 +24,13 @@ HELD = {
               f"usr/share/man/man1/{name}.1.gz") for name in DAEMONS},
     "libfarvec-dev": ("usr/lib/libfarvec_base.a", "usr/lib/cmake/farvec/farvecConfig.cmake",
                       "usr/include/farvec/graph/node_source.h",
-                      "usr/include/farvec/rpc/compute_node.pb.h"),
+                      "usr/include/farvec/rpc/compute_node.pb.h", "usr/include/farvec.h",
+                      "usr/lib/libfarvec.so", "usr/lib/pkgconfig/farvec.pc"),
+    "libfarvec0": ("usr/lib/libfarvec.so.0",),
 }
 LIBRARY = {"farvec": "libhdf5", "farvec-memory-node": "libpmem2",
-           "farvec-compute-node": "libgrpc++", "libfarvec-dev": "libgrpc++-dev"}
+           "farvec-compute-node": "libgrpc++", "libfarvec-dev": "libgrpc++-dev",
+           "libfarvec0": "libgrpc++"}
 
 
 def files_of(name):
@@ -75,9 +79,11 @@ class Contents(unittest.TestCase):
                     self.assertIn(path, held)
                 for path, (mode, owner) in held.items():
                     self.assertEqual(owner, "root/root", path)
-                    self.assertEqual(mode, "-rwxr-xr-x" if "/bin/" in path else "-rw-r--r--", path)
-                    self.assertRegex(path, "^(usr/(bin|include/farvec|lib|share)|lib/systemd/system"
-                                     "|etc/farvec)/")
+                    usual = "-rwxr-xr-x" if "/bin/" in path else "-rw-r--r--"
+                    link = re.search(r"/libfarvec\.so(\.0)?$", path)
+                    self.assertEqual(mode, "lrwxrwxrwx" if link else usual, path)
+                    self.assertRegex(path, "^((usr/(bin|include/farvec|lib|share)|lib/systemd/system"
+                                     "|etc/farvec)/|usr/include/farvec.h$)")
 
     def test_no_file_is_in_two(self):
         paths = [path for name in NAMES for path in files_of(name)]
@@ -109,7 +115,8 @@ class Contents(unittest.TestCase):
         for name in NAMES:
             control = {path.name: path for path in (self.folder / name / "DEBIAN").iterdir()}
             scripts = {"postinst", "prerm", "postrm"} if name in DAEMONS else set()
-            self.assertEqual(set(control), {"control", "md5sums"} | scripts
+            more = {"triggers", "shlibs"} if name == "libfarvec0" else set()
+            self.assertEqual(set(control), {"control", "md5sums"} | scripts | more
                              | ({"conffiles"} if scripts else set()))
             for script in scripts:
                 self.assertEqual(control[script].stat().st_mode & 0o777, 0o755)

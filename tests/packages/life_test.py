@@ -201,12 +201,13 @@ class Library(RootTest):
     def test_a_program_is_built_with_the_installed_library(self):
         consumer = pathlib.Path(__file__).parents[1] / "install/consumer"
         shutil.copytree(consumer, self.given / "consumer")
-        self.dpkg("--install", "libfarvec-dev")
+        self.dpkg("--install", "libfarvec0", "libfarvec-dev")
         self.root.output("cmake", "-G", "Ninja", "-S", "/tmp/given/consumer", "-B", "/tmp/build")
         self.root.output("cmake", "--build", "/tmp/build", seconds=600)
         self.root.output("/tmp/build/consumer")
-        self.dpkg("--purge", "libfarvec-dev")
-        for left in ("usr/include/farvec", "usr/lib/cmake/farvec", "usr/share/doc/libfarvec-dev"):
+        self.dpkg("--purge", "libfarvec-dev", "libfarvec0")
+        for left in ("usr/include/farvec", "usr/include/farvec.h", "usr/lib/libfarvec.so.0",
+                     "usr/lib/cmake/farvec", "usr/share/doc/libfarvec-dev"):
             self.assertFalse(self.root.path(left).exists())
 
 

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 MAKE = ROOT / "scripts/packages/make.sh"
 MADE = pathlib.Path(os.environ["FARVEC_PACKAGES_DIR"])
 DAEMONS = ("farvec-memory-node", "farvec-compute-node")
-NAMES = ("farvec", *DAEMONS, "libfarvec-dev")
+NAMES = ("farvec", *DAEMONS, "libfarvec-dev", "libfarvec0")
 NEEDED = ("dpkg-deb", "dpkg-shlibdeps", "cpack")
 
 
