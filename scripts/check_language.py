@@ -74,13 +74,14 @@ CHECKED = [
     "docs/measure/memory.md",
     "docs/operate/rdma.md",
     "docs/architecture.md",
+    "docs/use/postgres.md",
     "docs/format.md",
 ]
 # Rooms (folders) whose comments have been rewritten, checked when no file is named. The list only grows.
 ROOMS_CHECKED = ["base", "graph", "search", "layout", "transport", "quantization", "distance",
                  "coroutines", "disk", "wal", "cluster", "dataset", "device", "rpc", "indexing",
                  "tiers", "memory_node", "attributes", "changes", "client", "collection", "compute_node",
-                 "ssd_baseline", "python", "measure", "cli"]
+                 "ssd_baseline", "python", "measure", "cli", "postgres"]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
 
@@ -356,6 +357,7 @@ CHECKS = {
     ".md": check_page,
     ".h": lambda text: check_code(text, True),
     ".cc": lambda text: check_code(text, False),
+    ".c": lambda text: check_code(text, False),
 }
 
 
@@ -379,7 +381,7 @@ def pages(root):
 def code(root, rooms):
     """Every C++ file of rooms, by its path from the root."""
     return [path.relative_to(root).as_posix() for room in rooms
-            for path in sorted((root / room).rglob("*")) if path.suffix in {".h", ".cc"}]
+            for path in sorted((root / room).rglob("*")) if path.suffix in {".h", ".cc", ".c"}]
 
 
 def main(arguments):

@@ -49,8 +49,10 @@ TESTS=(
   dpkg-dev adduser
 )
 
-# The browser that tests of pages want; Ubuntu has it as a snap alone, and they skip there.
-DEBIAN_TESTS=(chromium-headless-shell)
+# The browser that tests of pages want; Ubuntu has it as a snap alone, and they skip there. PostgreSQL
+# with what extensions are compiled with: each system has a version of its own.
+DEBIAN_TESTS=(chromium-headless-shell postgresql-15 postgresql-server-dev-15)
+UBUNTU_TESTS=(postgresql-16 postgresql-server-dev-16)
 
 usage() { sed -n '2,7s/^# \{0,1\}//p' "$0"; }
 
@@ -108,9 +110,12 @@ for argument in "$@"; do
   esac
 done
 
-case "$(system_name)" in
-  debian*) if [ "${#PACKAGES[@]}" -gt "${#PROGRAMS[@]}" ]; then PACKAGES+=("${DEBIAN_TESTS[@]}"); fi ;;
-esac
+if [ "${#PACKAGES[@]}" -gt "${#PROGRAMS[@]}" ]; then
+  case "$(system_name)" in
+    debian*) PACKAGES+=("${DEBIAN_TESTS[@]}") ;;
+    ubuntu*) PACKAGES+=("${UBUNTU_TESTS[@]}") ;;
+  esac
+fi
 check_system
 mapfile -t missing < <(missing_packages)
 if [ "${#missing[@]}" -eq 0 ]; then

@@ -65,13 +65,14 @@ class Server:
     def version(self):
         return self.run("postgres", "--version").stdout.decode().split()[2]
 
-    def create(self):
+    def create(self, *options):
+        """`options` are further ones of initdb."""
         self.end_earlier()
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         self.own(self.folder)
         self.run("initdb", "--pgdata", self.folder, "--username", "postgres", "--auth", "trust",
-                 "--encoding", "UTF8", "--locale", "C", "--no-instructions", **self.as_user)
+                 "--encoding", "UTF8", "--locale", "C", "--no-instructions", *options, **self.as_user)
 
     def control(self, *arguments):
         """pg_ctl without pipes, which the server that it leaves behind would hold open."""

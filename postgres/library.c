@@ -1,0 +1,128 @@
+#include <postgres.h>
+
+#include "postgres/library.h"
+
+#include <dlfcn.h>
+#include <miscadmin.h>
+#include <signal.h>
+
+#define LIBRARY_FILE "libfarvec.so.0"
+
+static Library loaded;
+static bool is_loaded = false;
+
+// A pointer to a function by its name. The linker of C knows data pointers alone, hence the copy.
+static void find_function(void* handle, const char* name, void* function, Size bytes) {
+  void* address = dlsym(handle, name);
+  if (address == NULL) {
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+                    errmsg("%s has no function %s", LIBRARY_FILE, name),
+                    errhint("Install the libfarvec that belongs to this extension.")));
+  }
+  memcpy(function, &address, bytes);
+}
+
+// Its symbols stay its own: other extensions may bring their own gRPC. Threads that its libraries
+// start take no signals, which are for the backend's own thread.
+static void* open_library(void) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  void* handle = dlopen(LIBRARY_FILE, RTLD_NOW | RTLD_LOCAL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return handle;
+}
+
+static void load(void) {
+  void* handle = open_library();
+  if (handle == NULL) {
+    ereport(ERROR,
+            (errcode(ERRCODE_UNDEFINED_FILE),
+             errmsg("the library that searches compute nodes cannot be loaded"),
+             errdetail("%s", dlerror()),
+             errhint("Install libfarvec, or put its folder into LD_LIBRARY_PATH of the server.")));
+  }
+#define FARVEC_LIBRARY_FIND(name) \
+  find_function(handle, "farvec_" #name, &loaded.name, sizeof loaded.name);
+  FARVEC_LIBRARY_FUNCTIONS(FARVEC_LIBRARY_FIND)
+#undef FARVEC_LIBRARY_FIND
+  if (strcmp(loaded.version(), FARVEC_VERSION) != 0) {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("%s has the version %s, and the extension is for %s", LIBRARY_FILE,
+                           loaded.version(), FARVEC_VERSION),
+                    errhint("Install both of one version, and connect again.")));
+  }
+}
+
+const Library* library(void) {
+  if (!is_loaded) {
+    load();
+    is_loaded = true;
+  }
+  return &loaded;
+}
+
+// Errors of PostgreSQL leave a function by a jump, which must not pass C++: this only looks.
+static int is_interrupted(void* context) {
+  (void)context;
+  return InterruptPending && (QueryCancelPending || ProcDiePending);
+}
+
+farvec_wait wait_of(uint32_t deadline_ms) {
+  return (farvec_wait){
+      .size = sizeof(farvec_wait), .deadline_ms = deadline_ms, .interrupted = is_interrupted};
+}
+
+static int state_of(int32_t status) {
+  switch (status) {
+    case FARVEC_INVALID_ARGUMENT:
+      return ERRCODE_INVALID_PARAMETER_VALUE;
+    case FARVEC_CANCELLED:
+    case FARVEC_DEADLINE_EXCEEDED:
+      return ERRCODE_QUERY_CANCELED;
+    case FARVEC_NOT_FOUND:
+      return ERRCODE_UNDEFINED_OBJECT;
+    case FARVEC_PERMISSION_DENIED:
+      return ERRCODE_INSUFFICIENT_PRIVILEGE;
+    case FARVEC_RESOURCE_EXHAUSTED:
+      return ERRCODE_INSUFFICIENT_RESOURCES;
+    case FARVEC_FAILED_PRECONDITION:
+      return ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+    case FARVEC_UNAVAILABLE:
+      return ERRCODE_CONNECTION_FAILURE;
+    case FARVEC_DATA_LOSS:
+      return ERRCODE_DATA_CORRUPTED;
+    default:
+      return ERRCODE_EXTERNAL_ROUTINE_EXCEPTION;
+  }
+}
+
+static const char* hint_of(int32_t status) {
+  switch (status) {
+    case FARVEC_INVALID_ARGUMENT:
+      return "farvec_node(address) shows what the node serves and allows.";
+    case FARVEC_DEADLINE_EXCEEDED:
+      return "Give it more time (deadline => '30 s'), or a shorter list.";
+    case FARVEC_PERMISSION_DENIED:
+      return "farvec.tls_certificate and farvec.tls_key say who this server is to the node.";
+    case FARVEC_RESOURCE_EXHAUSTED:
+      return "The node has more to do than it takes: try again later, or ask for less.";
+    case FARVEC_UNAVAILABLE:
+      return "Is farvec-compute-node running at this address, and does it serve an index?";
+    default:
+      return "The log of the node may say more.";
+  }
+}
+
+void raise_library_error(const farvec_error* error, const char* node, uint32_t deadline_ms) {
+  CHECK_FOR_INTERRUPTS();  // what ended the wait is told by PostgreSQL itself
+  if (error->status == FARVEC_DEADLINE_EXCEEDED) {
+    ereport(ERROR, (errcode(state_of(error->status)),
+                    errmsg("the compute node %s has not answered within %u ms", node, deadline_ms),
+                    errdetail("%s", error->message), errhint("%s", hint_of(error->status))));
+  }
+  ereport(ERROR, (errcode(state_of(error->status)),
+                  errmsg("the compute node %s: %s", node, error->message),
+                  errhint("%s", hint_of(error->status))));
+}

@@ -1,0 +1,214 @@
+"""A private PostgreSQL with the built extension: what the tests of the room `postgres` share.
+
+Nothing is installed into the system. PostgreSQL looks for extensions beside its own program, so the
+server runs from a folder of links to the installation's files, in which the programs are copies. It
+listens on a Unix socket in a temporary folder, and runs as `nobody` where root runs the tests.
+"""
+import atexit
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench" / "hnsw"))
+
+import server  # noqa: E402
+
+TIMEOUT_S = 120
+# Programs find each other, and the server its files, by where they really lie.
+COPIED = {"postgres", "pg_ctl", "initdb"}
+
+
+class SqlError(Exception):
+    """What PostgreSQL refused: `state` is the SQLSTATE; `text` has message, detail and hint."""
+
+    def __init__(self, text):
+        super().__init__(text)
+        self.text = text
+        found = re.search(r"(?:ERROR|FATAL):  ([0-9A-Z]{5})", text)
+        self.state = found.group(1) if found else None
+
+
+def config(pg_config, what):
+    return subprocess.run([pg_config, f"--{what}"], check=True, capture_output=True, text=True,
+                          timeout=TIMEOUT_S).stdout.strip()
+
+
+def build_folder():
+    """Where CMake put the extension for the server that it found; None where it found none."""
+    folder = os.environ.get("FARVEC_POSTGRES_DIR")
+    return pathlib.Path(folder) if folder else None
+
+
+def link_entries(source, target, apart=()):
+    """Links to what is in a folder, in a folder that is made. Copies programs of COPIED; leaves out
+    folders of `apart`."""
+    target.mkdir(parents=True, exist_ok=True)
+    for path in source.iterdir():
+        if path.name in COPIED:
+            shutil.copy2(path, target)
+        elif path not in apart:
+            (target / path.name).symlink_to(path)
+
+
+def private_install(pg_config, extension, folder):
+    """Makes an installation in `folder` that has the extension of the folder `extension` too. Answers
+    the folder with bin/ in it."""
+    places = {what: pathlib.Path(config(pg_config, what)).resolve()
+              for what in ("bindir", "libdir", "pkglibdir", "sharedir")}
+    places["extension"] = places["sharedir"] / "extension"
+    top = pathlib.Path(os.path.commonpath([places["bindir"].parent, places["sharedir"]]))
+    for what, source in places.items():
+        if what != "libdir" or source.is_relative_to(places["bindir"].parent):
+            link_entries(source, folder / source.relative_to(top), places.values())
+    # Wheels have libraries in a folder beside their package, which programs find from where they lie.
+    for libraries in places["bindir"].parents[2].glob("*.libs"):
+        (folder.parents[1] / libraries.name).symlink_to(libraries)
+    for pattern, what in (("*.so*", "pkglibdir"), ("farvec.control", "extension"),
+                          ("farvec--*.sql", "extension")):
+        for file in extension.glob(pattern):
+            shutil.copy2(file, folder / places[what].relative_to(top))
+    return folder / places["bindir"].parent.relative_to(top)
+
+
+class Session:
+    """One psql that runs what it is given; each run begins with nothing set by those before it."""
+
+    END = "-- the end of a run"
+
+    def __init__(self, command, environment, errors):
+        self.errors = open(errors, "w+", encoding="utf-8")
+        self.process = subprocess.Popen(command, text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=self.errors, env=environment)
+
+    def run(self, statements, timeout):
+        """(lines, errors). It goes on after errors, and both end where psql ends."""
+        self.errors.seek(0)
+        self.errors.truncate()
+        deadline = threading.Timer(timeout, self.process.kill)
+        deadline.start()
+        lines = []
+        try:
+            self.process.stdin.write(f"DISCARD ALL;\n{statements}\n;\n\\echo {self.END}\n")
+            self.process.stdin.flush()
+            for line in self.process.stdout:
+                if line.rstrip("\n") == self.END:
+                    break
+                lines.append(line.rstrip("\n"))
+        except BrokenPipeError:
+            pass
+        finally:
+            deadline.cancel()
+        self.errors.seek(0)
+        return lines, self.errors.read()
+
+    def is_open(self):
+        return self.process.poll() is None
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.errors):
+            with contextlib.suppress(OSError):
+                stream.close()
+
+
+class Postgres(server.Server):
+    """Started at once, with trust for everyone on its socket. close() ends it and removes its files."""
+
+    def __init__(self, pg_config, extension, **settings):
+        self.top = pathlib.Path(tempfile.mkdtemp(prefix="farvec-postgres-"))
+        self.top.chmod(0o755)
+        self.sessions = {}
+        try:
+            install = private_install(pg_config, extension, self.top / "wheels/package/install")
+            super().__init__(install, self.top / "data")
+            self.create("--no-sync")
+            self.start({"fsync": "off", "max_wal_size": "256MB", "log_min_messages": "warning",
+                        **settings})
+        except Exception:
+            shutil.rmtree(self.top, ignore_errors=True)
+            raise
+
+    def end_sessions(self):
+        for session in self.sessions.values():
+            session.close()
+        self.sessions.clear()
+
+    def close(self):
+        self.end_sessions()
+        self.stop()
+        shutil.rmtree(self.top, ignore_errors=True)
+
+    def command(self, database, *arguments):
+        return [str(self.bin / "psql"), "--no-psqlrc", "--quiet", "--tuples-only", "--no-align",
+                "--set", "VERBOSITY=verbose", "--dbname", database, *arguments]
+
+    def begin(self, statements, database="postgres", settings=None):
+        """A psql that runs statements and is not waited for."""
+        return subprocess.Popen(self.command(database, "--command", statements), text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env=self.environment(settings or {}))
+
+    def session(self, database):
+        """The open session with a database."""
+        known = self.sessions.get(database)
+        if known is None or not known.is_open():
+            if known is not None:
+                known.close()
+            self.sessions[database] = Session(self.command(database), self.environment({}),
+                                              self.top / f"errors-of-{database}")
+        return self.sessions[database]
+
+    def sql(self, statements, database="postgres", settings=None, timeout=TIMEOUT_S):
+        """Lines that the statements answer, all of them in one session. Throws SqlError."""
+        sets = "".join(f"SET {name} = '{value}';" for name, value in (settings or {}).items())
+        session = self.session(database)
+        lines, errors = session.run(sets + statements, timeout)
+        if not session.is_open() or re.search("^(psql:.*)?(ERROR|FATAL|PANIC):", errors, re.MULTILINE):
+            raise SqlError(errors or "psql has ended")
+        return lines
+
+    def one(self, statements, database="postgres", **options):
+        lines = self.sql(statements, database, **options)
+        if len(lines) != 1:
+            raise AssertionError(f"one line is expected of {statements!r}, not {lines}")
+        return lines[0]
+
+
+class PostgresTest(unittest.TestCase):
+    """Tests with the extension in the database postgres. Classes of a process share one server, which is
+    ended with the process. Skipped without a server."""
+
+    shared = None
+
+    @classmethod
+    def setUpClass(cls):
+        folder = build_folder()
+        if folder is None:
+            raise unittest.SkipTest("no PostgreSQL: CMake found no pg_config with headers")
+        if PostgresTest.shared is None:
+            PostgresTest.shared = Postgres(os.environ["FARVEC_PG_CONFIG"], folder)
+            atexit.register(PostgresTest.shared.close)
+            PostgresTest.shared.sql("CREATE EXTENSION farvec;")
+        cls.server = PostgresTest.shared
+
+    def one(self, statements, **options):
+        return self.server.one(statements, **options)
+
+    def sql(self, statements, **options):
+        return self.server.sql(statements, **options)
+
+    def refused(self, statements, state, **options):
+        """The text of the error that the statements end with; it has the SQLSTATE `state`."""
+        with self.assertRaises(SqlError) as caught:
+            self.server.sql(statements, **options)
+        self.assertEqual(caught.exception.state, state, caught.exception.text)
+        return caught.exception.text
