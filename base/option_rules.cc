@@ -5,6 +5,11 @@
 
 namespace farvec {
 
+void add_rules(std::span<const char* const> options, bool fits, const std::string& where,
+               std::vector<OptionRule>& rules) {
+  for (const char* const option : options) rules.push_back({option, fits, where});
+}
+
 void refuse_unused(const Command& app, std::span<const OptionRule> rules) {
   for (const OptionRule& rule : rules) {
     if (rule.fits || !app.was_given(rule.option)) continue;

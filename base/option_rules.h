@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/command_line.h"
 
@@ -13,6 +14,10 @@ struct OptionRule {
   bool fits;           ///< whether it means something here
   std::string where;   ///< where it does, and what this is: "cluster indexes; 'a' is a graph"
 };
+
+/// Adds the same rule for each of the options, whose names must outlive the rules.
+void add_rules(std::span<const char* const> options, bool fits, const std::string& where,
+               std::vector<OptionRule>& rules);
 
 /// Throws Error naming the first option that was given and does not fit. Options that `app` does
 /// not have are skipped.

@@ -138,9 +138,13 @@ void RemoteCollection::require_sound(const std::string& fault) const {
 
 RemoteCollection::RemoteCollection(NodeAccess access, Attempts attempts,
                                    std::optional<Metric> metric)
+    : RemoteCollection(channel_to_node(access), access, std::move(attempts), metric) {}
+
+RemoteCollection::RemoteCollection(const std::shared_ptr<grpc::Channel>& channel, NodeAccess access,
+                                   Attempts attempts, std::optional<Metric> metric)
     : access_(std::move(access)),
       attempts_(std::move(attempts)),
-      stub_(wire::Collection::NewStub(channel_to_node(access_))) {
+      stub_(wire::Collection::NewStub(channel)) {
   const wire::StatsResponse served = stats(attempts_);
   if (served.max_rows() == 0 && served.max_ids() == 0) {
     throw StatusError(StatusCode::unavailable,

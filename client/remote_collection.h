@@ -42,6 +42,9 @@ class RemoteCollection final : public changes::Changing {
   /// Connects and asks the node for the collection's shape. Throws also when the node takes no
   /// changes. check() judges rows by the metric where the caller knows it.
   RemoteCollection(NodeAccess access, Attempts attempts, std::optional<Metric> metric = {});
+  /// Does the same with a channel to the node, which others may use too.
+  RemoteCollection(const std::shared_ptr<grpc::Channel>& channel, NodeAccess access,
+                   Attempts attempts, std::optional<Metric> metric = {});
 
   /// Has the columns of which the node has told so far.
   changes::RowShape row_shape() const override;

@@ -31,6 +31,7 @@ install(TARGETS farvec_c EXPORT farvecTargets
                 PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ
         PUBLIC_HEADER DESTINATION include COMPONENT dev)
 file(RELATIVE_PATH farvec_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" farvec_pc_prefix ${farvec_pc_prefix})
 configure_file(${PROJECT_SOURCE_DIR}/client/c/farvec.pc.in ${PROJECT_BINARY_DIR}/farvec.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/farvec.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)

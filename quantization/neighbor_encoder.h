@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/memory.h"
@@ -12,6 +13,7 @@
 #include "base/types.h"
 #include "quantization/neighbor_codes.h"
 #include "quantization/rabitq.h"
+#include "quantization/rotation.h"
 
 namespace farvec::quantization {
 
@@ -30,11 +32,12 @@ struct NeighborTraining {
   Progress* progress = nullptr;
 };
 
-/// Keeps every row rotated, as floats, so that an edge is one subtraction. Any thread may call
-/// encode().
+/// Keeps rows of f32 rotated, so that an edge is one subtraction. Rows of other types would take a
+/// copy that is larger than themselves, so they are rotated again for each edge. Any thread may
+/// call encode().
 class NeighborEncoder {
  public:
-  /// Rotates all rows around their mean and finds the factor ranges over all edges. Throws Error
+  /// Rotates rows around their mean and finds the factor ranges over all edges. Throws Error
   /// when there are no rows, or a dimension or bits are out of range, and WorkInterrupted.
   NeighborEncoder(const EdgeSet& edges, const NeighborTraining& training);
 
@@ -46,8 +49,9 @@ class NeighborEncoder {
 
  private:
   EdgeSet edges_;
-  HugeBuffer rotated_;           ///< each row minus the centroid, `dimension` floats
-  std::vector<float> centroid_;  ///< rotated
+  HugeBuffer rotated_;                ///< each row of f32 minus the centroid; empty for other types
+  std::vector<float> centroid_;       ///< rotated
+  std::optional<Rotation> rotation_;  ///< set once the dimension is known to be in range
   NeighborCodes codes_;
 };
 

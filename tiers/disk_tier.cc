@@ -26,8 +26,8 @@ class RecordsTier final : public Tier {
     return search::make_disk_endpoint(records_, search::disk_reads(index_), thread_);
   }
   std::optional<std::uint32_t> merge_gap_bytes() const override { return gap_bytes_; }
-  std::optional<search::DiskMemory> plan(const search::SearchIndex& index,
-                                         const search::SearchShape& shape) const override {
+  std::optional<search::DiskMemory> plan_records(const search::SearchIndex& index,
+                                                 const search::SearchShape& shape) const override {
     return search::plan_disk_memory(index, *records_, shape);
   }
 
@@ -48,12 +48,18 @@ class SecondTier final : public Tier {
 
   std::string description() const override { return make_endpoint()->description(); }
   std::unique_ptr<transport::Endpoint> make_endpoint() const override {
-    return search::make_disk_endpoint(
-        rows_, {search::disk_read_count(row_bytes_), {row_bytes_, row_bytes_}}, thread_);
+    return search::make_disk_endpoint(rows_, reads(), thread_);
+  }
+  std::size_t endpoint_bytes() const override {
+    return transport::DiskEndpoint::staging_bytes(*rows_, reads().count, reads().options);
   }
   std::optional<std::uint32_t> merge_gap_bytes() const override { return std::nullopt; }
 
  private:
+  search::DiskReads reads() const {
+    return {search::disk_read_count(row_bytes_), {row_bytes_, row_bytes_}};
+  }
+
   const std::uint32_t row_bytes_;
   const std::shared_ptr<const disk::DiskFile> rows_;
   const disk::DiskThread thread_;
@@ -91,8 +97,8 @@ class PagesTier final : public Tier {
     throw Error("slotted pages are read through the pool that cores share, not by an endpoint");
   }
   std::optional<std::uint32_t> merge_gap_bytes() const override { return std::nullopt; }
-  std::optional<search::DiskMemory> plan(const search::SearchIndex& index,
-                                         const search::SearchShape& shape) const override {
+  std::optional<search::DiskMemory> plan_records(const search::SearchIndex& index,
+                                                 const search::SearchShape& shape) const override {
     return search::disk_memory(slotted::SlottedStore::plan(*index.slotted(), options(shape)));
   }
   std::unique_ptr<const CoreSet> prepare_cores(const search::SearchIndex& index,

@@ -16,7 +16,7 @@ namespace {
 class DramSpec final : public TierSpec {
  public:
   std::string name() const override { return "dram"; }
-  TierTraits traits() const override { return {.loads = true, .own_memory = true}; }
+  TierTraits traits() const override { return {.loads = true, .dram = true, .own_memory = true}; }
   std::unique_ptr<Tier> open(const TierContext& context) const override {
     FARVEC_CHECK(context.memory != nullptr);
     return std::make_unique<MemoryTier>([memory = context.memory] { return memory->dram(); },

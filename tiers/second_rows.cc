@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "search/refine/refined_part.h"
 
 namespace farvec::tiers {
 namespace {
@@ -68,20 +67,30 @@ SecondRows::SecondRows(const TierSpec& spec, const search::SearchIndex& index,
       memory_(std::in_place, *index.second(),
               context.memory == nullptr ? 0 : context.memory->load_options().threads),
       in_own_memory_(spec.traits().own_memory && context.nodes == nullptr),
+      in_dram_(spec.traits().dram),
       own_(spec.open(of_second(index, *memory_, context))),
       tier_(*own_) {}
 
 SecondRows::SecondRows(const Tier& records, const search::SearchIndex& index)
-    : index_(index), in_own_memory_(false), tier_(records) {}
+    : index_(index), in_own_memory_(false), in_dram_(false), tier_(records) {}
+
+search::RefineOptions SecondRows::options(const search::SearchShape& shape) const {
+  return {.candidates = std::max(shape.list, shape.k),
+          .region = tier_.second_region().value_or(0),
+          .checked = in_own_memory_};
+}
+
+std::size_t SecondRows::memory_bytes(const search::SearchShape& shape) const {
+  const search::SecondCopy& second = *index_.second();
+  const std::size_t core =
+      search::refined_bytes(second, shape.slots, shape.k, options(shape)) + tier_.endpoint_bytes();
+  return shape.cores * core + (in_dram_ ? second.geometry().file_bytes() : 0);
+}
 
 std::unique_ptr<const CoreSet> SecondRows::refined(std::unique_ptr<const CoreSet> inner,
                                                    const search::SearchShape& shape) const {
   tier_.load();  // here, not in the threads of the cores
-  return std::make_unique<const RefinedCores>(
-      std::move(inner), index_, tier_,
-      search::RefineOptions{.candidates = std::max(shape.list, shape.k),
-                            .region = tier_.second_region().value_or(0),
-                            .checked = in_own_memory_});
+  return std::make_unique<const RefinedCores>(std::move(inner), index_, tier_, options(shape));
 }
 
 }  // namespace farvec::tiers

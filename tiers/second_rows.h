@@ -7,6 +7,7 @@
 
 #include "search/core/search_shape.h"
 #include "search/index/second_copy.h"
+#include "search/refine/refined_part.h"
 #include "tiers/record_memory.h"
 #include "tiers/tier.h"
 
@@ -45,12 +46,18 @@ class SecondRows {
   /// Makes cores that rank again what others find. Both must outlive them.
   std::unique_ptr<const CoreSet> refined(std::unique_ptr<const CoreSet> inner,
                                          const search::SearchShape& shape) const;
+  /// Returns an upper bound of what these cores keep in memory for it, without the device's own
+  /// memory; with all rows where these lie in DRAM of this process.
+  std::size_t memory_bytes(const search::SearchShape& shape) const;
   const Tier& tier() const { return tier_; }
 
  private:
+  search::RefineOptions options(const search::SearchShape& shape) const;
+
   const search::SearchIndex& index_;
   std::optional<SecondMemory> memory_;     ///< none where the tier is that of the records
   const bool in_own_memory_;               ///< every row is checked as it is loaded
+  const bool in_dram_;                     ///< all rows lie in that of this process
   const std::unique_ptr<const Tier> own_;  ///< null where the tier is that of the records
   const Tier& tier_;
 };

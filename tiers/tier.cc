@@ -87,16 +87,27 @@ std::string Tier::second_description() const {
   return second_ == nullptr ? std::string() : second_->tier().description();
 }
 
-std::optional<search::DiskMemory> Tier::plan(const search::SearchIndex&,
-                                             const search::SearchShape&) const {
+std::optional<search::DiskMemory> Tier::plan_records(const search::SearchIndex&,
+                                                     const search::SearchShape&) const {
   return std::nullopt;
+}
+
+std::optional<search::DiskMemory> Tier::plan(const search::SearchIndex& index,
+                                             const search::SearchShape& shape) const {
+  return plan_records(index, shape_of_records(shape));
+}
+
+search::SearchShape Tier::shape_of_records(const search::SearchShape& shape) const {
+  if (second_ == nullptr) return shape;
+  search::SearchShape records = shape;
+  records.k = std::max(shape.k, shape.list);
+  records.second_bytes = second_->memory_bytes(shape);
+  return records;
 }
 
 std::unique_ptr<const CoreSet> Tier::prepare(const search::SearchIndex& index,
                                              const search::SearchShape& shape) const {
-  search::SearchShape inner = shape;
-  if (second_ != nullptr) inner.k = std::max(shape.k, shape.list);
-  std::unique_ptr<const CoreSet> cores = prepare_cores(index, inner);
+  std::unique_ptr<const CoreSet> cores = prepare_cores(index, shape_of_records(shape));
   if (second_ != nullptr) cores = second_->refined(std::move(cores), shape);
   if (index.attributes() == nullptr) return cores;
   return std::make_unique<const FilteredCores>(std::move(cores), index);
@@ -104,7 +115,7 @@ std::unique_ptr<const CoreSet> Tier::prepare(const search::SearchIndex& index,
 
 std::unique_ptr<const CoreSet> Tier::prepare_cores(const search::SearchIndex& index,
                                                    const search::SearchShape& shape) const {
-  (void)plan(index, shape);
+  (void)plan_records(index, shape);
   return std::make_unique<const SeparateCores>(*this, index, shape);
 }
 

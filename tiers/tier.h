@@ -101,10 +101,13 @@ class Tier {
   /// might reach over two memory nodes.
   virtual std::optional<std::uint32_t> merge_gap_bytes() const = 0;
 
-  /// Returns what the searches of a shape keep in memory at most; none where only a disk has a
-  /// budget. Throws Error when the shape's budget is too small.
-  virtual std::optional<search::DiskMemory> plan(const search::SearchIndex& index,
-                                                 const search::SearchShape& shape) const;
+  /// Returns what the searches of a shape keep in memory at most, with what ranking by a second
+  /// copy takes; none where only a disk has a budget. Throws Error when the shape's budget is too
+  /// small.
+  std::optional<search::DiskMemory> plan(const search::SearchIndex& index,
+                                         const search::SearchShape& shape) const;
+  /// Returns the bytes of one endpoint's own buffers, where a budget counts them.
+  virtual std::size_t endpoint_bytes() const { return 0; }
   /// Returns the device behind the second copy of the vectors; empty where there is none.
   std::string second_description() const;
   /// Loads, and returns the cores. Refuses what plan() refuses, and what the tier's reads cannot
@@ -123,12 +126,18 @@ class Tier {
 
  protected:
   Tier();
+  /// Plans the searches of the records alone, for plan() and prepare_cores().
+  virtual std::optional<search::DiskMemory> plan_records(const search::SearchIndex& index,
+                                                         const search::SearchShape& shape) const;
   /// Makes the cores for prepare(), which adds the second copy where the index has one, and
   /// conditions where the rows have attributes.
   virtual std::unique_ptr<const CoreSet> prepare_cores(const search::SearchIndex& index,
                                                        const search::SearchShape& shape) const;
 
  private:
+  /// Returns the searches of the records that a search of this shape makes.
+  search::SearchShape shape_of_records(const search::SearchShape& shape) const;
+
   std::unique_ptr<const SecondRows> second_;  ///< null where the index has no second copy
 };
 

@@ -19,6 +19,7 @@ struct TierContext;
 /// What commands and searches have to know of a tier before it is opened.
 struct TierTraits {
   bool loads = false;  ///< records are read in place, so that a record cache could save nothing
+  bool dram = false;   ///< in memory of this process alone: they count in a budget of its memory
   bool disk = false;   ///< slotted pages can be searched there, under a budget of memory
   bool own_memory = false;   ///< in a bench, this process makes the memory that is read
   bool over_nodes = false;   ///< opens over memory nodes that are attached already

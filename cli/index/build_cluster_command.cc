@@ -56,12 +56,16 @@ struct Output {
   std::string directory;
 };
 
-std::vector<Output> outputs(const ClusterArguments& arguments) {
+/// `type` is that of the vectors in the index. Bits have no codes, so `all` leaves out coded,
+/// unless codes were asked for: then it is refused.
+std::vector<Output> outputs(const ClusterArguments& arguments, ElementType type) {
   if (arguments.layout != "all") {
     return {{layout::parse_cluster_layout(arguments.layout), arguments.out}};
   }
   std::vector<Output> all;
   for (const layout::ClusterLayoutKind kind : layout::kClusterLayouts) {
+    const bool has_codes = kind == layout::ClusterLayoutKind::coded;
+    if (has_codes && type == ElementType::b1 && !arguments.code_bits) continue;
     all.push_back({kind, (std::filesystem::path(arguments.out) / to_string(kind)).string()});
   }
   return all;
@@ -107,7 +111,9 @@ void report(const ClusterArguments& arguments, const Output& output,
 }
 
 void prepare_outputs(const ClusterArguments& arguments, const VectorView& source) {
-  const std::vector<Output> wanted = outputs(arguments);
+  const ElementType type =
+      arguments.reduction.given() ? arguments.reduction.wish().type : source.type;
+  const std::vector<Output> wanted = outputs(arguments, type);
   if (wanted.size() > 1) std::filesystem::create_directories(arguments.out);
   for (const Output& output : wanted) {
     layout::check_destination(output.directory, arguments.overwrite,
@@ -128,12 +134,13 @@ void build_from(const ClusterArguments& arguments, indexing::Source source,
     queries = search::load_queries(arguments.sample_queries, search::form_of(source.manifest));
     sample = {queries->view(), arguments.sample_probe};
   }
-  for (const Output& output : outputs(arguments)) {
+  const std::vector<Output> wanted = outputs(arguments, source.rows.type);
+  for (const Output& output : wanted) {
     indexing::require_codes_fit(source.rows.type, output.layout);
   }
   const indexing::BuiltClusters built =
       indexing::build_clusters(std::move(source), options, sample);
-  for (const Output& output : outputs(arguments)) {
+  for (const Output& output : wanted) {
     const layout::Manifest written = indexing::write_clusters(
         output.directory, built, {output.layout, arguments.record_checksum, arguments.code_bits},
         write);
@@ -247,7 +254,7 @@ void add_layout_options(Command& command, ClusterArguments& arguments) {
   command
       .add_option("--layout,--layouts", arguments.layout,
                   "coupled, decoupled, grouped, grouped-inline, coded; all: one index of each\n"
-                  "below --out")
+                  "below --out, without coded where the index has bits")
       .show_default();
   command
       .add_option(kCodeBitsOption, arguments.code_bits,

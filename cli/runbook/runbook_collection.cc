@@ -27,6 +27,9 @@ collection::CollectionAccess access_of(const RunbookOptions& run,
   if (options.shape.options.in_pages()) {
     search::set_shared_pools(access.segments.shape, {.memory_budget = options.memory_budget});
   }
+  if (!options.second_tier.empty()) {
+    collection::set_second_tier(access.segments, options.second_tier);
+  }
   access.link = true;
   return access;
 }
@@ -65,7 +68,8 @@ std::unique_ptr<measure::RunbookIndex> RunbookCollection::rebuilt(
 
 search::SearchChoice RunbookCollection::choice() const {
   if (options_.shape.options.kind == layout::IndexKind::cluster) {
-    return search::ProbeChoice{.clusters = options_.probe};
+    return search::ProbeChoice{.clusters = options_.probe,
+                               .list = options_.has_second() ? run_.list : 0};
   }
   return search::GraphChoice{.list = run_.list};
 }
@@ -77,6 +81,7 @@ void RunbookCollection::search(const VectorView& queries, dataset::GroundTruth& 
   const search::BatchParameters batch{
       .search = search::searchable(search::SearchParameters::make(results.k, choice())),
       .condition = condition_.get(),
+      .refine = options_.refine,
       .stop = interrupted};
   const search::BatchOutcome outcome = search::run_batch(cores_, stored.view(), batch, results);
   latency_us.insert(latency_us.end(), outcome.latency_us.begin(), outcome.latency_us.end());
@@ -98,6 +103,10 @@ nlohmann::ordered_json RunbookCollection::describe() const {
   const bool graph = options_.shape.options.kind == layout::IndexKind::graph;
   json["tier"] = options_.tier;
   json["search_" + std::string(graph ? "list" : "probe")] = search::size_of(choice());
+  if (options_.has_second()) {
+    json["second_tier"] = options_.second_tier.empty() ? options_.tier : options_.second_tier;
+    json["refine"] = options_.refine;
+  }
   json["slots"] = run_.access.slots;
   json["threads"] = run_.access.threads;
   json["durability"] = run_.access.durability;

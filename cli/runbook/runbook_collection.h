@@ -19,6 +19,10 @@ struct RunbookCollectionOptions {
   std::string tier;           ///< tier of the segments' records; empty: the usual one
   std::string memory_budget;  ///< for pools of slotted pages; empty: they hold all records
   std::uint32_t probe = 16;   ///< clusters that searches probe, where segments are clusters
+  std::string second_tier;    ///< has the second copies; empty: that of the records
+  std::uint32_t refine = 0;   ///< see search::RefineChoice
+
+  bool has_second() const { return shape.options.store.has_value(); }
 };
 
 class RunbookCollection final : public measure::RunbookIndex {

@@ -15,21 +15,19 @@
 #include "base/option_rules.h"
 #include "base/quantity.h"
 #include "base/stored_form.h"
-#include "cli/collection/collection_options.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/runbook/runbook_attributes.h"
 #include "cli/runbook/runbook_collection.h"
 #include "cli/runbook/runbook_hnsw.h"
 #include "cli/runbook/runbook_node.h"
+#include "cli/runbook/runbook_segments.h"
 #include "cli/search/filter_option.h"
 #include "dataset/vector_set.h"
-#include "graph/usual_degree.h"
 #include "measure/report/json_text.h"
 #include "measure/report/measurement.h"
 #include "measure/runbook/runbook_report.h"
 #include "rpc/tls_flags.h"
-#include "tiers/tier_spec.h"
 
 namespace farvec::cli {
 namespace {
@@ -49,10 +47,8 @@ struct RunbookArguments {
   client::NodeAccess node;  ///< without an address: the index is made in a folder
   RunbookOptions run;
   RunbookHnswOptions hnsw;
-  RunbookCollectionOptions collection;
-  std::string segments = "graph";
+  RunbookSegments segments;
   RunbookAttributes attributes;
-  std::optional<std::uint32_t> degree;  ///< degree of their graphs; none: the metric's
   std::uint32_t rebuild_every = 0;
   bool keep = false;
 };
@@ -97,31 +93,10 @@ RunbookHnswOptions hnsw_options(const RunbookArguments& arguments, const VectorV
   return options;
 }
 
-/// The word for segments that are graphs in slotted pages.
-constexpr const char* kPages = "slotted";
-
-RunbookCollectionOptions collection_options(const RunbookArguments& arguments,
-                                            const VectorView& data) {
-  RunbookCollectionOptions options = arguments.collection;
-  options.shape.metric = parse_metric(arguments.metric);
-  options.shape.source_type = data.type;
-  options.shape.dimension = data.dimension;
-  options.shape.schema = schema_of(arguments.attributes);
-  layout::CollectionOptions& segments = options.shape.options;
-  const bool pages = arguments.segments == kPages;
-  segments.kind = pages ? layout::IndexKind::graph : layout::parse_segment_kind(arguments.segments);
-  if (pages) segments.layout = layout::LayoutKind::slotted;
-  if (options.tier.empty()) options.tier = collection::usual_tier(segments);
-  if (segments.kind == layout::IndexKind::graph) {
-    segments.degree = arguments.degree.value_or(graph::usual_degree(options.shape.metric));
-  }
-  return options;
-}
-
 RunbookNodeOptions node_options(const RunbookArguments& arguments) {
   return {.node = arguments.node,
           .metric = parse_metric(arguments.metric),
-          .probe = arguments.collection.probe,
+          .probe = arguments.segments.options.probe,
           .vacuum_share = parse_share(arguments.vacuum_share, "--vacuum-share")};
 }
 
@@ -133,23 +108,16 @@ std::unique_ptr<measure::RunbookIndex> make_index(const RunbookArguments& argume
   if (arguments.kind == "hnsw") {
     return std::make_unique<RunbookHnsw>(arguments.run, hnsw_options(arguments, data, most_live));
   }
-  return std::make_unique<RunbookCollection>(arguments.run, collection_options(arguments, data));
+  return std::make_unique<RunbookCollection>(
+      arguments.run, collection_options(arguments.segments, parse_metric(arguments.metric), data,
+                                        schema_of(arguments.attributes)));
 }
 
 // What says which index is made, by the kind that takes it.
 constexpr std::array kHnswOptions{"--m",     "--ef-construction", "--page-bytes",  "--buffer",
                                   "--order", "--search",          "--min-complete"};
-constexpr std::array kCollectionOptions{"--memtable-rows", "--merge-fanout", "--segments",
-                                        "--rebuild-every", "--tier",         "--schema"};
+constexpr std::array kCollectionOptions{"--rebuild-every", "--schema"};
 constexpr std::array kAttributeOptions{"--attributes", "--filter"};
-constexpr std::array kGraphSegmentOptions{"--degree", "--build-list", "--alpha", "--code-bits"};
-constexpr std::array kPageSegmentOptions{"--memory-budget"};
-
-/// Adds a rule for each of the options.
-void add_rules(std::span<const char* const> options, bool fit, const std::string& where,
-               std::vector<OptionRule>& rules) {
-  for (const char* const option : options) rules.push_back({option, fit, where});
-}
 
 /// Where a node has the index, only the searches are this command's.
 void check_node_options(const Command& command) {
@@ -159,10 +127,8 @@ void check_node_options(const Command& command) {
   add_rules(kEveryKind, false, where, rules);
   add_rules(kHnswOptions, false, where, rules);
   add_rules(kCollectionOptions, false, where, rules);
-  add_rules(kGraphSegmentOptions, false, where, rules);
-  add_rules(kPageSegmentOptions, false, where, rules);
-  add_rules(kClusterSegmentOptions, false, where, rules);
   refuse_unused(command, rules);
+  refuse_segments(command, where);
 }
 
 /// Refuses options that would be ignored.
@@ -173,19 +139,14 @@ void check_options(const Command& command, const RunbookArguments& arguments) {
   if (!arguments.node.address.empty()) return check_node_options(command);
   rpc::refuse_tls_flags(command, "compute nodes; this is --index");
   const bool hnsw = arguments.kind == "hnsw";
-  const bool clusters = !hnsw && arguments.segments == "cluster";
-  const bool pages = !hnsw && arguments.segments == kPages;
-  const std::string of_clusters = "--kind collection --segments cluster";
   std::vector<OptionRule> rules{{"--vacuum-share", hnsw, "--kind hnsw"},
-                                {"--list", !clusters, "graphs; --segments is cluster"},
-                                {"--probe", clusters, of_clusters}};
+                                {"--probe", !hnsw, "--kind collection --segments cluster"}};
   add_rules(kHnswOptions, hnsw, "--kind hnsw", rules);
   add_rules(kCollectionOptions, !hnsw, "--kind collection", rules);
   add_rules(kAttributeOptions, !hnsw, "--kind collection", rules);
-  add_rules(kGraphSegmentOptions, !hnsw && !clusters, "--kind collection --segments graph", rules);
-  add_rules(kPageSegmentOptions, pages, "--kind collection --segments slotted", rules);
-  add_rules(kClusterSegmentOptions, clusters, of_clusters, rules);
   refuse_unused(command, rules);
+  if (hnsw) return refuse_segments(command, "--kind collection");
+  refuse_unused_segments(command, arguments.segments);
 }
 
 /// Runs the steps. When they are interrupted or fail, the lines of what was measured are written
@@ -277,55 +238,6 @@ void add_graph_options(Command& command, RunbookArguments& a) {
   add_crew_options(command, a.run.access);
 }
 
-void add_collection_options(Command& command, RunbookArguments& arguments) {
-  RunbookCollectionOptions& a = arguments.collection;
-  layout::CollectionOptions& options = a.shape.options;
-  command
-      .add_option("--segments", arguments.segments,
-                  "collection: what they are, graph, slotted (a graph in pages) or cluster")
-      .one_of({"graph", kPages, "cluster"})
-      .show_default();
-  command.add_option("--probe", a.probe, "collection of clusters: how many a search probes")
-      .positive()
-      .show_default();
-  add_cluster_segment_options(command, options.clusters, "collection of clusters: ");
-  command
-      .add_option("--memtable-rows", options.memtable_rows,
-                  "collection: rows that are searched in memory before they become a segment")
-      .range(1u, layout::CollectionOptions::kMostMemtableRows)
-      .show_default();
-  command
-      .add_option("--merge-fanout", options.merge_fanout,
-                  "collection: segments of one size that are merged into one")
-      .range(2u, 64u)
-      .show_default();
-  command
-      .add_option("--degree", arguments.degree,
-                  "collection: most edges per vertex of a segment [32; of --metric ip 48]")
-      .range(1u, 1024u);
-  command
-      .add_option("--build-list", options.list,
-                  "collection: L of the searches while a segment is built")
-      .range(1u, 10'000u)
-      .show_default();
-  command
-      .add_option("--alpha", options.alpha,
-                  "collection: how much longer an edge may be than a detour")
-      .show_default();
-  command
-      .add_option("--code-bits", options.code_bits,
-                  "collection: bits per dimension of the codes; 0: no codes, but the vectors\n"
-                  "themselves [as the rows need]")
-      .range(0u, 8u);
-  command.add_option("--tier", a.tier,
-                     "collection: where the segments' records lie: " +
-                         tiers::tier_usage(tiers::TierUse::here) + " [dram; of slotted pages ssd]");
-  command.add_option(
-      "--memory-budget", a.memory_budget,
-      "collection of slotted pages: bytes, like 64MB, that the pools of all segments\n"
-      "share with their maps, buffers and searches [all records fit]");
-}
-
 }  // namespace
 
 void register_runbook_command(Command& tool) {
@@ -358,7 +270,7 @@ void register_runbook_command(Command& tool) {
       "Folder of true neighbours, step<N>.gt<K>; those that are missing are found by\n"
       "comparing with every vector, and kept there");
   add_graph_options(command, a);
-  add_collection_options(command, a);
+  add_segment_options(command, a.segments);
   add_attribute_options(command, a.attributes, a.run.filter);
   command
       .add_option(

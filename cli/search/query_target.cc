@@ -61,34 +61,46 @@ class IndexHere final : public QueryTarget {
     return reach;
   }
 
-  QueryAnswers search(const search::AskedSearch& asked, std::size_t count,
-                      Progress& progress) override {
-    search::BatchParameters batch = batch_of(asked);
-    VectorView queries = queries_.view();
-    queries.count = count;
+  QueryAnswers search(const search::AskedSearch& asked, Progress& progress) override {
     search::SearchShape shape = shape_of(asked);
-    QueryAnswers answers;
-    answers.exact_distances =
-        search::has_exact_distances(directory_.manifest(), index_, *shape.disk.rerank);
-    if (slots_ == 0) shape.slots = tier_.choose_slots(shape, queries, batch);
+    if (slots_ == 0) shape.slots = tier_.choose_slots(shape, queries_.view(), batch_of(asked));
     if (!arguments_.probe_counts.empty()) {
       shape.probe_counts = std::make_shared<search::ProbeCounts>(directory_.manifest());
     }
-    const auto cores = tier_.make_cores(shape);
-    batch.stop = [&progress] {
-      progress.advance(1);
-      return false;
-    };
-    const search::BatchOutcome outcome = search::run_batch(cores, queries, batch, answers.found);
-    answers.seconds = outcome.seconds;
-    answers.coverage = outcome.coverage;
+    QueryAnswers answers = run(asked, shape, queries(), progress);
     if (shape.probe_counts) {
       search::write_probe_counts(arguments_.probe_counts, shape.probe_counts->tally());
     }
     return answers;
   }
 
+  QueryAnswers try_out(const search::AskedSearch& asked, std::size_t count,
+                       Progress& progress) override {
+    search::SearchShape shape = shape_of(asked);
+    if (slots_ == 0) shape.slots = search::SearchShape{}.slots;
+    return run(asked, shape, count, progress);
+  }
+
  private:
+  QueryAnswers run(const search::AskedSearch& asked, const search::SearchShape& shape,
+                   std::size_t count, Progress& progress) const {
+    search::BatchParameters batch = batch_of(asked);
+    batch.stop = [&progress] {
+      progress.advance(1);
+      return false;
+    };
+    VectorView queries = queries_.view();
+    queries.count = count;
+    QueryAnswers answers;
+    answers.exact_distances =
+        search::has_exact_distances(directory_.manifest(), index_, *shape.disk.rerank);
+    const auto cores = tier_.make_cores(shape);
+    const search::BatchOutcome outcome = search::run_batch(cores, queries, batch, answers.found);
+    answers.seconds = outcome.seconds;
+    answers.coverage = outcome.coverage;
+    return answers;
+  }
+
   /// Refuses numbers that are not allowed before anything is loaded.
   static layout::IndexDirectory checked(const SearchArguments& arguments) {
     auto directory = layout::IndexDirectory::open(arguments.index);
@@ -168,8 +180,12 @@ class ComputeNode final : public QueryTarget {
             .clusters_have_lists = node.refines() || node.code_bits() > 0};
   }
 
-  QueryAnswers search(const search::AskedSearch& asked, std::size_t count,
-                      Progress& progress) override {
+  QueryAnswers search(const search::AskedSearch& asked, Progress& progress) override {
+    return try_out(asked, queries(), progress);
+  }
+
+  QueryAnswers try_out(const search::AskedSearch& asked, std::size_t count,
+                       Progress& progress) override {
     client::RemoteSearchOptions options = options_;
     options.parameters = asked;
     options.answered = [&progress](std::size_t answered) { progress.advance(answered); };

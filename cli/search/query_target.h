@@ -27,10 +27,13 @@ class QueryTarget {
   virtual std::size_t queries() const = 0;
   /// Returns how far searches can look.
   virtual measure::SearchReach reach() const = 0;
-  /// Searches the first `count` queries. The progress counts them. Throws Error naming the option
-  /// that is not allowed, and what searches throw.
-  virtual QueryAnswers search(const search::AskedSearch& asked, std::size_t count,
-                              Progress& progress) = 0;
+  /// Searches all queries. The progress counts them. Throws Error naming the option that is not
+  /// allowed, and what searches throw.
+  virtual QueryAnswers search(const search::AskedSearch& asked, Progress& progress) = 0;
+  /// Searches the first `count` queries, to learn what they find. It measures no slots and writes
+  /// nothing.
+  virtual QueryAnswers try_out(const search::AskedSearch& asked, std::size_t count,
+                               Progress& progress) = 0;
 };
 
 /// Loads the index, or the queries, that the arguments name, which must outlive the target. Throws

@@ -100,7 +100,7 @@ void choose_effort(QueryTarget& target, SearchArguments& arguments, SearchReport
   report.sample = std::min((target.queries() + 1) / 2, kMostSample);
   const auto sample = [&](const search::AskedSearch& asked) {
     Progress progress("choosing: " + effort(asked, reach), report.sample, arguments.quiet);
-    QueryAnswers answers = target.search(asked, report.sample, progress);
+    QueryAnswers answers = target.try_out(asked, report.sample, progress);
     return measure::SampleAnswers{std::move(answers.found), answers.exact_distances};
   };
   const measure::ChosenSearch chosen =
@@ -180,7 +180,7 @@ void search(const Command& command, const SearchArguments& given) {
   const std::unique_ptr<QueryTarget> target = open_query_target(arguments);
   if (arguments.recall > 0) choose_effort(*target, arguments, report);
   Progress progress("queries", target->queries(), arguments.quiet);
-  const QueryAnswers answers = target->search(arguments.parameters, target->queries(), progress);
+  const QueryAnswers answers = target->search(arguments.parameters, progress);
   progress.clear();
   const dataset::GroundTruth& results = answers.found;
   report.seconds = answers.seconds;

@@ -1,5 +1,7 @@
 #include "client/c/session.h"
 
+#include <grpcpp/grpcpp.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -23,23 +25,22 @@ constexpr search::SearchNames kMemberNames{"k",           "list",
                                            "prune_ratio", ", the most that the node allows",
                                            "refine",      "FARVEC_CANDIDATES"};
 
-/// Connects. Where that fails with an Error, nothing answers.
-template <typename Connect>
-auto connected(const Connect& connect) {
+/// How long a call waits for a channel that has lost its node. gRPC goes on connecting while a call
+/// waits, and otherwise every five seconds.
+constexpr std::chrono::milliseconds kReconnect{100};
+
+/// Connects. What is wrong before there is a connection is in the arguments; later, nothing
+/// answers.
+std::shared_ptr<grpc::Channel> connected(const client::NodeAccess& access) {
+  (void)rpc::parse_address(access.address);
+  (void)rpc::load_tls(access.tls);
   try {
-    return connect();
+    return client::channel_to_node(access);
   } catch (const StatusError&) {
     throw;
   } catch (const Error& error) {
     throw StatusError(StatusCode::unavailable, "{}", error.what());
   }
-}
-
-/// What is wrong before there is a connection is in the arguments.
-std::unique_ptr<v1::ComputeNode::Stub> checked_stub(const client::NodeAccess& access) {
-  (void)rpc::parse_address(access.address);
-  (void)rpc::load_tls(access.tls);
-  return connected([&] { return client::connect_to_node(access); });
 }
 
 void check_queries(const VectorView& queries, const v1::DescribeResponse& served) {
@@ -66,11 +67,19 @@ Session::Session(client::NodeAccess access, std::uint32_t retries, const Turn& t
     : access_(std::move(access)),
       retries_(retries),
       cancelled_(turn.interruption()),
-      stub_(checked_stub(access_)),
+      channel_(connected(access_)),
+      stub_(v1::ComputeNode::NewStub(channel_)),
       served_(describe(turn)),
       schema_(layout::parse_schema(served_.schema())) {}
 
+/// Waits a little for the node where it is not connected.
+void Session::reach() const {
+  if (channel_->GetState(true) == GRPC_CHANNEL_READY) return;
+  (void)channel_->WaitForConnected(std::chrono::system_clock::now() + kReconnect);
+}
+
 v1::DescribeResponse Session::describe(const Turn& turn) const {
+  reach();
   v1::DescribeResponse node =
       client::describe_node(*stub_, access_, {.deadline = turn.left(), .cancelled = cancelled_});
   if (node.attached()) return node;
@@ -79,10 +88,11 @@ v1::DescribeResponse Session::describe(const Turn& turn) const {
 }
 
 client::RemoteCollection& Session::changes() {
+  reach();
   if (!changes_) {
     const client::Attempts attempts{
         .retries = retries_, .interrupted = cancelled_, .cancelled = cancelled_};
-    connected([&] { changes_.emplace(access_, attempts, client::metric(served_.metric())); });
+    changes_.emplace(channel_, access_, attempts, client::metric(served_.metric()));
   }
   return *changes_;
 }
@@ -120,6 +130,7 @@ Found Session::search(const VectorView& queries, const search::AskedSearch& aske
                       const Turn& turn) {
   check_queries(queries, served_);
   (void)search::check_limits(asked, bounds(), kMemberNames);
+  reach();
   client::RemoteSearchOptions options;
   options.node = access_;
   options.parameters = asked;

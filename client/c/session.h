@@ -38,16 +38,19 @@ class Session {
   /// Checks queries and parameters, and searches.
   Found search(const VectorView& queries, const search::AskedSearch& asked, const Turn& turn);
 
-  /// Throws StatusError (failed_precondition) where the node takes no changes.
+  /// Returns what changes and reads rows, for this turn. Throws StatusError (failed_precondition)
+  /// where the node takes no changes.
   client::RemoteCollection& changes();
 
  private:
+  void reach() const;
   layout::Schema selected(const std::vector<std::string>& columns, const Turn& turn);
 
   const client::NodeAccess access_;
   const std::uint32_t retries_;
   const Interruption cancelled_;
-  std::unique_ptr<compute_node::v1::ComputeNode::Stub> stub_;
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<compute_node::v1::ComputeNode::Stub> stub_;
   compute_node::v1::DescribeResponse served_;
   layout::Schema schema_;  ///< the columns of which the node has told so far
   std::optional<client::RemoteCollection> changes_;  ///< once there was a call of it

@@ -55,7 +55,7 @@ ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& m
   if (const auto plan = tier.plan(index, shape)) {
     served.offset_bytes = plan->location;
     served.cache_bytes = plan->caches;
-    served.search_bytes = plan->buffers + plan->searches;
+    served.search_bytes = plan->buffers + plan->searches + plan->second;
     served.memory_budget = shape.disk.memory_budget.value_or(0);
   }
   return served;

@@ -22,7 +22,7 @@ struct SweepTier {
   std::string failure;
 
   std::string name() const { return spec->name(); }
-  bool is_dram() const { return name() == "dram"; }
+  bool is_dram() const { return spec->traits().dram; }
   std::string model() const { return open == nullptr ? "" : open->model(); }
 };
 

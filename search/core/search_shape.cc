@@ -47,6 +47,7 @@ slotted::SlottedSearchOptions slotted_options(const SearchShape& shape,
   options.prefetch = choice.prefetch;
   options.page_search = choice.page_search;
   options.memory_budget = choice.memory_budget;
+  options.second_bytes = shape.second_bytes;
   options.shared_budget = shape.pools;
   options.rerank = *choice.rerank;
   options.rerank_by_k = !shape.disk.rerank && options.rerank > 0;

@@ -24,6 +24,8 @@ struct SearchShape {
   std::uint32_t width = 1;      ///< largest width of a search of a graph
   std::uint32_t probe = 16;     ///< most clusters that a search probes
   DiskChoice disk = {};         ///< how an index on a disk is searched
+  /// What ranking by a second copy takes of disk.memory_budget, for all cores. Its tier sets it.
+  std::size_t second_bytes = 0;
   /// What the pools of several indexes share, in place of disk.memory_budget. Null: each index has
   /// a budget of its own, or none.
   std::shared_ptr<slotted::PoolBudget> pools = nullptr;

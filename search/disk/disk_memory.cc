@@ -24,14 +24,15 @@ DiskMemory plan_disk_memory(const SearchIndex& index, const disk::DiskFile& reco
   const std::size_t in_flight = std::size_t{shape.cores} * shape.slots;
   plan.searches = in_flight * needs.search_bytes;
   plan.caches = shape.cores * needs.cache_bytes;
+  plan.second = shape.second_bytes;
   const std::optional<std::size_t> budget = shape.disk.memory_budget;
   if (budget && *budget < plan.total()) {
     throw Error(
         "a memory budget of {} bytes is too small: {} are needed ({} for codes or centroids, {} "
-        "for where records are, {} for buffers, {} for {} searches, {} for caches): use "
-        "--memory-budget {} or fewer --slots",
+        "for where records are, {} for buffers, {} for {} searches, {} for caches, {} for the "
+        "second copy): use --memory-budget {} or fewer --slots",
         *budget, plan.total(), plan.codes, plan.location, plan.buffers, plan.searches, in_flight,
-        plan.caches, plan.total());
+        plan.caches, plan.second, plan.total());
   }
   return plan;
 }
@@ -41,7 +42,8 @@ DiskMemory disk_memory(const slotted::MemoryPlan& plan) {
           .location = plan.map + plan.table,
           .buffers = plan.buffers,
           .searches = plan.searches,
-          .caches = plan.pool};
+          .caches = plan.pool,
+          .second = plan.second};
 }
 
 }  // namespace farvec::search

@@ -17,8 +17,9 @@ struct DiskMemory {
   std::size_t buffers = 0;   ///< buffers that records are read into and copied from
   std::size_t searches = 0;  ///< stacks, candidate lists, what searches remember of clusters
   std::size_t caches = 0;    ///< record caches, or the pool
+  std::size_t second = 0;    ///< what ranking by a second copy of the vectors takes
 
-  std::size_t total() const { return codes + location + buffers + searches + caches; }
+  std::size_t total() const { return codes + location + buffers + searches + caches + second; }
 };
 
 /// Returns the bytes of the buffers for the reads of the shape's cores, on any tier that is read

@@ -222,6 +222,16 @@ class RefinedPart final : public EndpointPart<RefinedSearcher> {
 
 }  // namespace
 
+std::size_t refined_bytes(const SecondCopy& second, std::uint32_t slots, std::uint32_t k,
+                          const RefineOptions& options) {
+  const DispatcherOptions lanes = lanes_of(second, slots, options);
+  const std::size_t candidates = std::max(options.candidates, lanes.max_reads);
+  const std::size_t each = second.reduction().bytes() +
+                           (std::size_t{k} + 1) * sizeof(std::uint64_t) +
+                           candidates * (sizeof(std::uint64_t) + sizeof(float) + sizeof(NodeId));
+  return ReadDispatcher::memory_bytes(lanes) + slots * each;
+}
+
 std::unique_ptr<CorePart> make_refined_part(std::unique_ptr<CorePart> inner,
                                             const SearchIndex& index,
                                             std::unique_ptr<transport::Endpoint> endpoint,

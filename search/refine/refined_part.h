@@ -30,6 +30,11 @@ std::unique_ptr<CorePart> make_refined_part(std::unique_ptr<CorePart> inner,
                                             const RefineOptions& options,
                                             coroutines::Scheduler& scheduler);
 
+/// Returns the bytes that such a part keeps besides the inner one, at most, with `slots` searches
+/// in flight that have `k` results each.
+std::size_t refined_bytes(const SecondCopy& second, std::uint32_t slots, std::uint32_t k,
+                          const RefineOptions& options);
+
 /// A round of reads brings at most this many bytes, or one row where that is longer.
 inline constexpr std::size_t kRoundBytes = std::size_t{4} << 20;
 

@@ -2,9 +2,8 @@
 #ifndef TESTS_C_CHECK_H
 #define TESTS_C_CHECK_H
 
-#include <stdlib.h>
-
 #include <farvec.h>
+#include <stdlib.h>
 
 // Counts those that did not hold.
 extern int failures;

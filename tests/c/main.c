@@ -30,6 +30,7 @@ static const test tests[] = {
     {"signals", test_signals},
     {"memory", test_memory},
     {"left_open", test_left_open},
+    {"tls", test_tls},
 };
 
 int main(int count, char** words) {

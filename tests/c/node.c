@@ -11,10 +11,12 @@
 
 #include "check.h"
 
-enum { kMostWords = 40, kTries = 3000 };
+enum { kMostWords = 40, kMostNodes = 16, kTries = 3000 };
 
 static char folder[kPathRoom];
 static pid_t made_by;
+static pid_t nodes[kMostNodes];
+static size_t node_count;
 
 static void execute(const char* const words[], const char* output) {
   const int log = output == NULL ? -1 : open(output, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -41,9 +43,19 @@ static void show_logs(void) {
   waitpid(spawn(words, NULL), NULL, 0);
 }
 
+// What nodes still write would be in the way.
+static void end_nodes(void) {
+  size_t i;
+  for (i = 0; i < node_count; ++i) {
+    kill(nodes[i], SIGKILL);
+    waitpid(nodes[i], NULL, 0);
+  }
+}
+
 static void remove_folder(void) {
   const char* const words[] = {"/bin/rm", "-rf", folder, NULL};
   if (getpid() != made_by) return;
+  end_nodes();
   if (failures > 0) show_logs();
   waitpid(spawn(words, NULL), NULL, 0);
 }
@@ -70,25 +82,28 @@ static void all_words(const char* program, const char* const words[], const char
   all[i + 1] = NULL;
 }
 
-void run_tool(const char* const words[]) {
+void run_program(const char* program, const char* const words[]) {
   const char* all[kMostWords];
   char log[kPathRoom];
   int status = -1;
   path_in_folder(log, "tool.log");
-  all_words(FARVEC_BIN_DIR "/farvec", words, all);
+  all_words(program, words, all);
   waitpid(spawn(all, log), &status, 0);
   REQUIRE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-node start_node(const char* name, const char* const words[]) {
+void run_tool(const char* const words[]) {
+  run_program(FARVEC_BIN_DIR "/farvec", words);
+}
+
+node start_node_at(const char* address, const char* name, const char* const words[]) {
   const char* all[kMostWords];
   char log[kPathRoom];
   char log_name[64];
   node started;
   size_t count = 0;
-  path_in_folder(started.address, name);
-  memmove(started.address + 5, started.address, strlen(started.address) + 1);
-  memcpy(started.address, "unix:", 5);
+  REQUIRE(strlen(address) < sizeof started.address);
+  strcpy(started.address, address);
   snprintf(log_name, sizeof log_name, "%s.log", name);
   path_in_folder(log, log_name);
   all_words(FARVEC_BIN_DIR "/farvec-compute-node", words, all);
@@ -96,14 +111,35 @@ node start_node(const char* name, const char* const words[]) {
   all[count] = "--listen";
   all[count + 1] = started.address;
   all[count + 2] = NULL;
+  REQUIRE(node_count < kMostNodes);
   started.pid = spawn(all, log);
+  nodes[node_count++] = started.pid;
   return started;
 }
 
+node start_node(const char* name, const char* const words[]) {
+  char path[kPathRoom];
+  char address[kPathRoom + 5];
+  path_in_folder(path, name);
+  snprintf(address, sizeof address, "unix:%s", path);
+  return start_node_at(address, name, words);
+}
+
 void stop_node(node* started, int signal_number) {
+  size_t i = 0;
   kill(started->pid, signal_number);
   waitpid(started->pid, NULL, 0);
+  while (i < node_count && nodes[i] != started->pid) ++i;
+  REQUIRE(i < node_count);
+  nodes[i] = nodes[--node_count];
   started->pid = -1;
+}
+
+void pause_node(const node* started) {
+  int status = 0;
+  kill(started->pid, SIGSTOP);
+  REQUIRE(waitpid(started->pid, &status, WUNTRACED) == started->pid);
+  REQUIRE(WIFSTOPPED(status));
 }
 
 farvec_connection* connect_to(const node* started) {
@@ -125,13 +161,12 @@ farvec_connection* connect_to(const node* started) {
   return NULL;
 }
 
-node start_collection(const char* name, farvec_type type, uint32_t dimension,
-                      const char* const words[]) {
+void create_collection(const char* name, farvec_type type, uint32_t dimension,
+                       const char* const words[]) {
   static const char* const types[] = {"f32", "f16", "u8", "i8", "b1"};
   const char* create[kMostWords] = {
       "collection",  "create", "--collection", NULL, "--metric", NULL, "--type",          NULL,
       "--dimension", NULL,     "--degree",     "12", "--list",   "24", "--memtable-rows", "150"};
-  const char* serve[] = {"--collection", NULL, NULL};
   char set[kPathRoom];
   char set_name[64];
   char elements[16];
@@ -148,6 +183,15 @@ node start_collection(const char* name, farvec_type type, uint32_t dimension,
     create[count++] = *words;
   }
   run_tool(create);
-  serve[1] = set;
+}
+
+node start_collection(const char* name, farvec_type type, uint32_t dimension,
+                      const char* const words[]) {
+  char set[kPathRoom];
+  char set_name[64];
+  const char* serve[] = {"--collection", set, NULL};
+  create_collection(name, type, dimension, words);
+  snprintf(set_name, sizeof set_name, "%s.set", name);
+  path_in_folder(set, set_name);
   return start_node(name, serve);
 }

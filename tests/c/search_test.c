@@ -36,6 +36,29 @@ static void search_and_check(farvec_connection* connection, const sample* rows,
   farvec_results_free(results);
 }
 
+// All rows that are no farther than one between the fifth and the sixth nearest, and no others.
+static void search_within(farvec_connection* connection, const sample* rows,
+                          const sample* queries) {
+  const farvec_vectors query = one_row(queries, 0);
+  farvec_search_options options = {0};
+  farvec_results* results = NULL;
+  farvec_error error;
+  double nearest[kRows];
+  size_t inside = 0;
+  REQUIRE(nearest_distances(rows, NULL, query.data, kRows, nearest) == kRows);
+  options.size = sizeof options;
+  options.flags = FARVEC_WITHIN | FARVEC_EXACT | FARVEC_PARTIAL;
+  options.within = (float)((nearest[4] + nearest[5]) / 2);
+  while (nearest[inside] <= (double)options.within) ++inside;
+  CHECK_OK(farvec_search(connection, &query, &options, NULL, &results, &error));
+  CHECK(farvec_results_count(results, 0) == inside);
+  farvec_results_free(results);
+  options.within = -1;
+  CHECK_OK(farvec_search(connection, &query, &options, NULL, &results, &error));
+  CHECK(farvec_results_count(results, 0) == 0);
+  farvec_results_free(results);
+}
+
 static void search_in_all_ways(farvec_connection* connection, const sample* rows,
                                const sample* queries, uint64_t first_id) {
   farvec_search_options options = {0};
@@ -48,6 +71,7 @@ static void search_in_all_ways(farvec_connection* connection, const sample* rows
   search_and_check(connection, rows, queries, &options, first_id);
   options.k = 1;
   search_and_check(connection, rows, queries, &options, first_id);
+  search_within(connection, rows, queries);
 }
 
 static void check_described(farvec_connection* connection, farvec_type type, uint32_t dimension,

@@ -21,5 +21,6 @@ void test_fork(void);
 void test_signals(void);
 void test_memory(void);
 void test_left_open(void);
+void test_tls(void);
 
 #endif

@@ -146,7 +146,7 @@ void test_waits(void) {
   farvec_results_free(results);
 
   // The node is there, and says nothing.
-  kill(served.pid, SIGSTOP);
+  pause_node(&served);
   wait = interrupted_after(&state, 5);
   CHECK_FAILS(search_freed(&wait, &results), FARVEC_CANCELLED, "interrupted");
   CHECK(state.times == 6);
@@ -210,7 +210,7 @@ void test_closed(void) {
   farvec_status status = FARVEC_OK;
   pthread_t waiter;
   begin("closed");
-  kill(served.pid, SIGSTOP);
+  pause_node(&served);
   REQUIRE(pthread_create(&waiter, NULL, wait_for_an_answer, &status) == 0);
   while (waiting < 3) nanosleep(&pause, NULL);
   farvec_close(connection);
@@ -246,7 +246,7 @@ void test_left_open(void) {
   asked state;
   begin("left_open");
   search_for(connection, 3, &error);
-  kill(served.pid, SIGSTOP);
+  pause_node(&served);
   wait = interrupted_after(&state, 3);
   CHECK_FAILS(search_freed(&wait, &results), FARVEC_CANCELLED, "interrupted");
   free_sample(&rows);

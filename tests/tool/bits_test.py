@@ -247,6 +247,14 @@ class Indexes(BitsTest):
         index = self.built("cluster", "hamming", "--map", "--clusters", 20)
         self.assert_nearest(self.found(*index, "--probe", 20), "hamming")
 
+    def test_all_layouts_of_clusters_are_those_without_codes(self):
+        _, clusters = self.built("cluster", "hamming", "--layout", "all", "--clusters", 20)
+        self.assertEqual({path.name for path in clusters.iterdir()},
+                         {"coupled", "decoupled", "grouped", "grouped-inline"})
+        self.assert_nearest(self.found("--index", clusters / "grouped", "--probe", 20), "hamming")
+        self.must_refuse(self.build_of("cluster", "hamming", "--layout", "all", "--code-bits", 2),
+                         "layout coded", "bits")
+
     def test_hnsw_on_pages(self):
         for metric in METRICS:
             for order in ("none", "pca", "kmeans"):

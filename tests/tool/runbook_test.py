@@ -177,6 +177,45 @@ class Filters(RunbookTest, DaemonTest):
         self.must_refuse(self.run_filtered(), "base.jsonl", "1 rows")
 
 
+class FewerBits(RunbookTest):
+    """Segments that have fewer bits than the data."""
+
+    def run_reduced(self, *options, kind=("--kind", "collection", "--memtable-rows", 64)):
+        return farvec("runbook", self.book, "--data", self.base, "--queries", self.queries, "--metric",
+                      "l2", "--index", self.graph, "--durability", "none", "--json", self.json,
+                      *kind, *options)
+
+    def test_a_second_copy_ranks_again(self):
+        for options in (["--store", "b1", "--by", "mean", "--second-tier", "ssd"],
+                        ["--store", "i8", "--segments", "cluster", "--probe", 400],
+                        ["--store", "f16", "--segments", "slotted"]):
+            with self.subTest(options):
+                self.must_pass(self.run_reduced("--list", 400, *options, "--rebuild-every", 1))
+                *steps, whole = self.rows_of()
+                self.assertEqual([row["recall"] for row in steps if "recall" in row], [1, 1, 1])
+                self.assertEqual([row["rebuilt"]["recall"] for row in steps if "recall" in row],
+                                 [1, 1, 1])
+                self.assertEqual(whole["index"]["store"], options[1])
+                self.assertIn("second_tier", whole["index"])
+
+    def test_refine_ranks_fewer(self):
+        recall = {}
+        for refine in (1, 30):
+            self.must_pass(self.run_reduced("--list", 400, "--store", "b1", "--refine", refine))
+            *steps, whole = self.rows_of()
+            self.assertEqual(whole["index"]["refine"], refine)
+            recall[refine] = [row["recall"] for row in steps if "recall" in row]
+        self.assertLess(max(recall[1]), min(recall[30]))
+
+    def test_what_would_be_ignored_is_refused(self):
+        self.must_refuse(self.run_reduced("--refine", 2), "--refine", "--store")
+        self.must_refuse(self.run_reduced("--second-tier", "ssd"), "--second-tier", "--store")
+        self.must_refuse(self.run_reduced("--store", "i8", "--by", "mean"), "--by", "b1")
+        self.must_refuse(self.run_reduced("--segments", "cluster", "--list", 40), "--list", "--store")
+        self.must_refuse(self.run_reduced("--store", "b1", kind=()), "--store", "--kind collection")
+        self.assertFalse(self.graph.exists())
+
+
 class OverANode(RunbookTest, DaemonTest):
     """The index is what a compute node serves."""
 

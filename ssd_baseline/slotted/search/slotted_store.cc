@@ -161,6 +161,7 @@ MemoryPlan SlottedStore::plan(const SlottedIndex& index, const SlottedSearchOpti
   plan.buffers =
       options.cores * (buffer_bytes(index, options) + reads_per_core(options) * kBytesPerBuffer);
   plan.searches = std::size_t{options.cores} * options.slots * search_bytes(index, options);
+  plan.second = options.second_bytes;
   plan.cores = core_bytes(index, options);
   const std::size_t each = slot_bytes(index, options.pool);
   plan.slots = most_slots(index, options.pool);
@@ -169,11 +170,11 @@ MemoryPlan SlottedStore::plan(const SlottedIndex& index, const SlottedSearchOpti
     if (*options.memory_budget < least) {
       throw Error(
           "a memory budget of {} bytes is too small: {} are needed ({} for codes, {} for the map "
-          "of records and entries, {} for buffers, {} for {} searches): use --memory-budget {} or "
-          "fewer "
-          "--slots",
+          "of records and entries, {} for buffers, {} for {} searches, {} for the second copy): "
+          "use --memory-budget {} or fewer --slots",
           *options.memory_budget, least, plan.codes, plan.map + plan.table + plan.entries,
-          plan.buffers, plan.searches, std::size_t{options.cores} * options.slots, least);
+          plan.buffers, plan.searches, std::size_t{options.cores} * options.slots, plan.second,
+          least);
     }
     plan.slots = std::min(plan.slots, (*options.memory_budget - plan.fixed()) / each);
   }

@@ -43,6 +43,8 @@ struct SlottedSearchOptions {
   /// Most bytes that the searches keep in memory. Without a value it is what a pool of all records
   /// takes.
   std::optional<std::size_t> memory_budget = std::nullopt;
+  /// What ranking by a second copy of the vectors takes of it.
+  std::size_t second_bytes = 0;
   /// What this pool shares with those of other indexes, in place of `memory_budget`: maps, buffers,
   /// searches and pools. Codes are not part of it. Parts of one scheduler then read into the same
   /// buffers, and their searches run on the same stacks. Null: the pool is alone.
@@ -74,14 +76,15 @@ struct MemoryPlan {
   std::size_t table = 0;     ///< in a page pool: the frame of every page
   std::size_t buffers = 0;   ///< the memory that pages and vectors are read into
   std::size_t searches = 0;  ///< stacks, candidate lists, prepared queries
+  std::size_t second = 0;    ///< what ranking by a second copy of the vectors takes
   std::size_t pool = 0;
   std::size_t slots = 0;  ///< the number of slots in the pool
   /// The part of buffers and searches that cores have once for all indexes that share a budget.
   std::size_t cores = 0;
 
-  std::size_t fixed() const { return codes + entries + map + table + buffers + searches; }
+  std::size_t fixed() const { return codes + entries + map + table + buffers + searches + second; }
   /// Returns what one index more takes of a budget that indexes share, besides its pool.
-  std::size_t own() const { return fixed() - codes - entries - cores; }
+  std::size_t own() const { return fixed() - codes - entries - cores - second; }
   std::size_t total() const { return fixed() + pool; }
 };
 

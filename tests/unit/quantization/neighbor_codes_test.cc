@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "distance/distance.h"
 #include "quantization/neighbor_encoder.h"
 #include "tests/unit/quantization/sample_data.h"
 
@@ -157,6 +158,26 @@ TEST(NeighborCodes, NeighboursLieInBlocksWhateverTheThreads) {
     EXPECT_EQ(one.codes().bytes(degree), (degree + 31) / 32 * ScanShape(17, 2).block_bytes());
     for (NodeId v = 0; v < 80; v += 11) {
       EXPECT_EQ(codes_of(one, graph, v), codes_of(three, graph, v));
+    }
+  }
+}
+
+TEST(NeighborCodes, HalfFloatsHaveTheCodesOfTheSameFloats) {
+  constexpr std::uint32_t kLength = 17;
+  constexpr std::size_t kRows = 80;
+  std::vector<float> values = sample_rows(kRows, kLength, 11);
+  std::vector<std::byte> halves(values.size() * 2);
+  const auto count = static_cast<std::uint32_t>(values.size());
+  distance::narrow(values.data(), ElementType::f16, count, halves.data());
+  distance::widen(halves.data(), ElementType::f16, count, values.data());
+  const RingGraph graph(values, kLength, 33);
+  EdgeSet of_halves = graph.edges();
+  of_halves.rows = packed_view(halves.data(), kRows, kLength, ElementType::f16);
+  for (const Metric metric : {Metric::l2, Metric::cosine, Metric::inner_product}) {
+    const NeighborEncoder floats(graph.edges(), {metric, 2, 9, 1});
+    const NeighborEncoder rotated_again(of_halves, {metric, 2, 9, 2});
+    for (NodeId v = 0; v < kRows; v += 7) {
+      EXPECT_EQ(codes_of(floats, graph, v), codes_of(rotated_again, graph, v));
     }
   }
 }

@@ -1,6 +1,7 @@
 // Searches of indexes with fewer bits than their data, which rank candidates by a second copy.
 #include "tiers/second_rows.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -87,6 +88,57 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"slotted", "ssd", ElementType::f16}),
     name_of);
 
+class SecondRowsBudget : public SecondRowsOnTier {
+ protected:
+  /// Returns what the shape's searches may keep, as the refusal of a budget of one byte says it.
+  std::size_t least_budget(search::SearchShape shape) const {
+    shape.disk.memory_budget = 1;
+    const std::string said = tests::message_of([&] { (void)tier_->make_cores(shape); });
+    const std::string before = "use --memory-budget ";
+    const std::size_t at = said.find(before);
+    if (at == std::string::npos) throw Error("nothing was refused: '{}'", said);
+    return std::stoul(said.substr(at + before.size()));
+  }
+
+  search::SearchShape shape_of(std::uint32_t list) const {
+    search::SearchShape shape{.slots = 2, .k = kNearest};
+    search::set_largest(shape, choice(list));
+    if (directory_->manifest().is_cluster()) shape.list = list;
+    return shape;
+  }
+};
+
+TEST_P(SecondRowsBudget, CountsWhatRankingAgainTakes) {
+  const Case& asked = GetParam();
+  build(asked.layout, {.type = asked.store}, asked.metric);
+  open(asked.tier, asked.second_tier);
+  search::SearchShape shape = shape_of(kCount);
+  shape.disk.memory_budget = least_budget(shape);
+  EXPECT_NO_THROW((void)tier_->make_cores(shape));
+  EXPECT_LE(*tier_->memory_bytes(shape), *shape.disk.memory_budget);
+  const Cores cores = tier_->make_cores(shape);
+  dataset::GroundTruth found;
+  search::BatchParameters batch;
+  batch.search = search::searchable(search::SearchParameters::make(kNearest, choice(kCount)));
+  (void)search::run_batch(cores, queries_->view(), batch, found);
+  std::size_t kept = index_->dram_bytes();
+  for (const auto& core : cores) kept += core->statistics().dram_bytes;
+  const std::uint64_t rows = index_->second()->geometry().file_bytes();
+  if (std::string(asked.second_tier) == "dram") kept += rows;
+  EXPECT_LE(kept, *shape.disk.memory_budget);
+  --*shape.disk.memory_budget;
+  EXPECT_THAT(tests::message_of([&] { (void)tier_->make_cores(shape); }),
+              testing::HasSubstr("for the second copy"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, SecondRowsBudget,
+    testing::Values(Case{"csr", "ssd"}, Case{"grouped", "ssd"}, Case{"slotted", "ssd"},
+                    Case{"csr", "ssd", ElementType::b1, Metric::cosine, "dram"},
+                    Case{"slotted", "ssd", ElementType::b1, Metric::cosine, "dram"},
+                    Case{"slotted", "ssd", ElementType::f16, Metric::cosine, "emulated:rdma"}),
+    name_of);
+
 class SecondRowsTest : public ReducedRows, public testing::Test {
  protected:
   /// Changes bytes of the file of the second copy.
@@ -106,6 +158,15 @@ class SecondRowsTest : public ReducedRows, public testing::Test {
     }
   }
 };
+
+TEST_F(SecondRowsTest, InDramAllRowsCountInABudget) {
+  build("csr", {.type = ElementType::b1}, Metric::cosine);
+  const search::SearchShape shape{.slots = 2, .k = kNearest, .list = 50};
+  open("ssd", "emulated:rdma");
+  const std::size_t elsewhere = *tier_->memory_bytes(shape);
+  open("ssd", "dram");
+  EXPECT_EQ(*tier_->memory_bytes(shape), elsewhere + index_->second()->geometry().file_bytes());
+}
 
 TEST_F(SecondRowsTest, CandidatesComeWithTheDistancesOfTheIndex) {
   build("csr", {.type = ElementType::b1}, Metric::cosine);
