@@ -121,16 +121,17 @@ class Session:
 
 
 class Postgres(server.Server):
-    """Started at once, with trust for everyone on its socket. close() ends it and removes its files."""
+    """Started at once, with trust for everyone on its socket. close() ends it and removes its files.
+    `options` are of initdb."""
 
-    def __init__(self, pg_config, extension, **settings):
+    def __init__(self, pg_config, extension, options=(), **settings):
         self.top = pathlib.Path(tempfile.mkdtemp(prefix="farvec-postgres-"))
         self.top.chmod(0o755)
         self.sessions = {}
         try:
             install = private_install(pg_config, extension, self.top / "wheels/package/install")
             super().__init__(install, self.top / "data")
-            self.create("--no-sync")
+            self.create("--no-sync", *options)
             self.start({"fsync": "off", "max_wal_size": "256MB", "log_min_messages": "warning",
                         **settings})
         except Exception:

@@ -298,6 +298,14 @@ class Aggregates(PostgresTest):
         self.assertEqual(self.one("SELECT avg(v), avg(h) FROM many;", settings=settings),
                          self.one("SELECT avg(v), avg(h) FROM many;"))
 
+    def test_in_windows(self):
+        for kind in KINDS:
+            self.assertEqual(self.sql(
+                f"SELECT avg(v) OVER (ORDER BY i ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), "
+                f"avg(v) OVER (ORDER BY i), sum(v) OVER (ORDER BY i) FROM "
+                f"(VALUES (1, '[1]'::{kind}), (2, '[3]'), (3, '[8]')) t(i, v);"),
+                ["[1]|[1]|[1]", "[2]|[2]|[4]", "[5.5]|[4]|[12]"])
+
     def test_states_that_are_none(self):
         for state in ("'{}'::float8[]", "'{{1},{2}}'::float8[]", "ARRAY[1,NULL]::float8[]"):
             self.refused(f"SELECT vector_avg({state});", "22023")
