@@ -108,10 +108,9 @@ farvec_package(library libfarvec0 libs
 "vector search over memory of other machines (C interface)
 The shared library of those who ask compute nodes from C, or from a language
 that can call C: searches, inserts, deletes and reads, over gRPC.")
-file(WRITE ${packages_binary}/libfarvec0/triggers "activate-noawait ldconfig\n")
+# CPack adds scripts that call ldconfig.
 file(WRITE ${packages_binary}/libfarvec0/shlibs "libfarvec 0 libfarvec0 (>= ${PROJECT_VERSION})\n")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
-    ${packages_binary}/libfarvec0/triggers ${packages_binary}/libfarvec0/shlibs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${packages_binary}/libfarvec0/shlibs)
 
 farvec_package(dev libfarvec-dev libdevel
 "vector search over memory of other machines (development files)

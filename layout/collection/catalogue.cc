@@ -29,7 +29,7 @@ void append(std::vector<std::byte>& bytes, const void* data, std::size_t count) 
 }
 
 /// Where no row has attributes, older farvecs read the catalogue too.
-std::uint32_t version_of(const CollectionManifest& manifest) {
+std::uint32_t catalogue_version(const CollectionManifest& manifest) {
   return manifest.schema.empty() ? kCollectionVersion : CatalogueHeader::kWithAttributes;
 }
 
@@ -130,7 +130,7 @@ CollectionManifest take_manifest(Parts& parts, const CatalogueHeader& header) {
     throw Error("{} has {} segments, and its manifest {}", parts.source(), header.segments,
                 manifest.segments.size());
   }
-  if (header.format_version == version_of(manifest)) return manifest;
+  if (header.format_version == catalogue_version(manifest)) return manifest;
   throw Error(
       "{} has version {}, which is not that of rows {} attributes: open the collection for writing "
       "with this farvec, which brings them to memory nodes",
@@ -219,7 +219,7 @@ std::vector<std::byte> encode_catalogue(const Catalogue& catalogue) {
   append(body, manifest.data(), manifest.size());
   body.resize(round_up(body.size(), kAlignment));
   std::vector<std::byte> blocks;
-  CatalogueHeader header{.format_version = version_of(catalogue.manifest),
+  CatalogueHeader header{.format_version = catalogue_version(catalogue.manifest),
                          .segments = static_cast<std::uint32_t>(entries.size()),
                          .manifest_bytes = manifest.size()};
   for (std::size_t i = 0; i < entries.size(); ++i) {

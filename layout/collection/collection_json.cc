@@ -58,7 +58,7 @@ Json options_to_json(const CollectionOptions& options) {
   return json;
 }
 
-std::uint32_t version_of(const CollectionManifest& m) {
+std::uint32_t json_version(const CollectionManifest& m) {
   return m.options.store ? kReducedCollectionVersion : kCollectionVersion;
 }
 
@@ -82,7 +82,7 @@ Json segments_to_json(const CollectionManifest& m) {
 /// All fields but the checksum.
 Json fields_to_json(const CollectionManifest& m) {
   Json json{{"format", kFormat},
-            {"format_version", version_of(m)},
+            {"format_version", json_version(m)},
             {"metric", to_string(m.metric)},
             {"source_type", to_string(m.source_type)},
             {"stored_type", to_string(m.stored_type)},
@@ -270,7 +270,7 @@ CollectionManifest collection_from_json(std::string_view text, std::string_view 
   read_rows(fields, m);
   m.options = read_options(fields.object("options"));
   check_types(fields, m);
-  if (version != version_of(m)) fields.fail("format_version", "contradicts the options");
+  if (version != json_version(m)) fields.fail("format_version", "contradicts the options");
   if (fields.has("schema")) m.schema = schema_from_json(fields, "schema");
   m.next_segment = fields.integer("next_segment", 0);
   m.last_version = fields.integer("last_version", 0);

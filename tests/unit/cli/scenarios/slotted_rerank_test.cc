@@ -38,6 +38,7 @@ TEST_F(RerankTest, OrdersTheNearestByTheirVectors) {
     options.slots = 1;
     options.k = rerank;
     const Queries candidates = run(*core(options), {.k = rerank});
+    ASSERT_EQ(candidates.count(StatusCode::ok), kQueries);
     options.k = 10;
     options.rerank = rerank;
     const Queries answers = run(*core(options));

@@ -97,6 +97,7 @@ TEST_F(RerankRowsOut, RanksAgainWhatIsLeft) {
   const RowSet half = rows_out(0.5);
   SlottedSearchOptions options = plain(this->options());
   const Queries candidates = run(*core(options), {.k = kAgain, .out = &half});
+  ASSERT_EQ(candidates.count(StatusCode::ok), kQueries);
   options.k = 10;
   options.rerank = kAgain;
   const Queries answers = run(*core(options), {.out = &half});
