@@ -93,29 +93,33 @@ static const char* path_or_null(const char* path) {
 }
 
 static farvec_description described(farvec_connection* handle, const char* address,
-                                    uint32_t deadline_ms) {
+                                    Patience* patience) {
   farvec_description served = {.size = sizeof served};
-  const farvec_wait wait = wait_of(deadline_ms);
+  farvec_status status;
   farvec_error error;
-  if (library()->describe(handle, &wait, &served, &error) != FARVEC_OK) {
-    raise_library_error(&error, address, deadline_ms);
-  }
+  do {
+    const farvec_wait wait = wait_of(patience);
+    status = library()->describe(handle, &wait, &served, &error);
+  } while (is_to_repeat(patience, status));
+  if (status != FARVEC_OK) raise_library_error(&error, address, patience);
   return served;
 }
 
-static farvec_connection* connected(const char* address, uint32_t deadline_ms) {
+static farvec_connection* connected(const char* address, Patience* patience) {
   const farvec_connect_options options = {.size = sizeof options,
                                           .address = address,
                                           .tls_certificate = path_or_null(tls_certificate),
                                           .tls_key = path_or_null(tls_key),
                                           .tls_authority = path_or_null(tls_authority),
                                           .retries = 1};
-  const farvec_wait wait = wait_of(deadline_ms);
   farvec_connection* handle;
+  farvec_status status;
   farvec_error error;
-  if (library()->connect(&options, &wait, &handle, &error) != FARVEC_OK) {
-    raise_library_error(&error, address, deadline_ms);
-  }
+  do {
+    const farvec_wait wait = wait_of(patience);
+    status = library()->connect(&options, &wait, &handle, &error);
+  } while (is_to_repeat(patience, status));
+  if (status != FARVEC_OK) raise_library_error(&error, address, patience);
   return handle;
 }
 
@@ -126,29 +130,35 @@ static void check_address(const char* address) {
                   errhint("Write it as 'host:port' or 'unix:/path'.")));
 }
 
+// A collection's count changes with every insert, and limits nothing.
 static bool is_another(const farvec_description* before, const farvec_description* now) {
   return before->type != now->type || before->dimension != now->dimension ||
-         before->metric != now->metric || before->own_ids != now->own_ids;
+         before->metric != now->metric || before->own_ids != now->own_ids ||
+         (!now->own_ids && before->count != now->count) || before->max_k != now->max_k ||
+         before->max_list != now->max_list || before->max_probe != now->max_probe;
 }
 
-bool refresh(Connection* connection, uint32_t deadline_ms) {
-  const farvec_description before = connection->served;
-  connection->served = described(connection->handle, connection->address, deadline_ms);
+// The handle and what is known of its node change together, after all that can fail.
+bool refresh(Connection* connection, Patience* patience) {
+  const farvec_description now = described(connection->handle, connection->address, patience);
+  const bool another = is_another(&connection->served, &now);
+  if (another) {
+    // The library checks queries by what the node had when it connected.
+    farvec_connection* handle = connected(connection->address, patience);
+    library()->close(connection->handle);
+    connection->handle = handle;
+  }
+  connection->served = now;
   connection->described_at = GetCurrentTimestamp();
-  if (!is_another(&before, &connection->served)) return false;
-  // The library checks queries by what the node had when it connected.
-  farvec_connection* handle = connected(connection->address, deadline_ms);
-  library()->close(connection->handle);
-  connection->handle = handle;
-  return true;
+  return another;
 }
 
 // A place with a new connection, of which nothing but the address is known yet.
-static Connection* connect_anew(const char* address, uint32_t deadline_ms) {
+static Connection* connect_anew(const char* address, Patience* patience) {
   static bool closes_at_exit = false;
   if (!closes_at_exit) on_proc_exit(close_all, (Datum)0);
   closes_at_exit = true;
-  farvec_connection* handle = connected(address, deadline_ms);
+  farvec_connection* handle = connected(address, patience);
   Connection* place = place_for_another();
   if (place->handle != NULL) drop(place);
   strlcpy(place->address, address, sizeof place->address);
@@ -157,18 +167,18 @@ static Connection* connect_anew(const char* address, uint32_t deadline_ms) {
   return place;
 }
 
-Connection* connection_to(const char* address, uint32_t deadline_ms) {
+Connection* connection_to(const char* address, Patience* patience) {
   check_address(address);
   check_allowed(address);
   Connection* place = find(address);
-  if (place == NULL) place = connect_anew(address, deadline_ms);
+  if (place == NULL) place = connect_anew(address, patience);
   place->last_use = ++uses;
   if (place->served.size == 0) {
-    place->served = described(place->handle, address, deadline_ms);
+    place->served = described(place->handle, address, patience);
     place->described_at = GetCurrentTimestamp();
   } else if (TimestampDifferenceExceeds(place->described_at, GetCurrentTimestamp(),
                                         DESCRIBED_FOR_MS)) {
-    refresh(place, deadline_ms);
+    refresh(place, patience);
   }
   return place;
 }

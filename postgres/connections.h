@@ -23,11 +23,11 @@ typedef struct Connection {
 // The connection to an address, made when there is none yet. Ends with an error where the user may
 // not name this address, or nothing answers there. It stays usable until connection_to() is called
 // again.
-Connection* connection_to(const char* address, uint32_t deadline_ms);
+Connection* connection_to(const char* address, Patience* patience);
 
-// Asks the node again what it serves, and connects anew where that is another kind of index than
-// before. Answers whether it is.
-bool refresh(Connection* connection, uint32_t deadline_ms);
+// Asks the node again what it serves, and connects anew where that is another index than before.
+// Answers whether it is.
+bool refresh(Connection* connection, Patience* patience);
 
 // Defines the settings: which nodes all users may name, and the files of TLS.
 void define_connection_settings(void);

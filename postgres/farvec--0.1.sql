@@ -14,7 +14,8 @@ BEGIN
   END IF;
 
   FOREACH kind IN ARRAY ARRAY['vector', 'halfvec'] LOOP
-    EXECUTE pg_catalog.replace(pg_catalog.replace($sql$
+    -- The name of the schema comes in last, since it may have any of these words in it.
+    EXECUTE pg_catalog.replace(pg_catalog.replace(pg_catalog.replace($sql$
 CREATE TYPE KIND;
 
 CREATE FUNCTION KIND_in(cstring, oid, integer) RETURNS KIND
@@ -114,44 +115,45 @@ CREATE CAST (numeric[] AS KIND) WITH FUNCTION array_to_KIND(numeric[], integer, 
   AS ASSIGNMENT;
 
 CREATE OPERATOR <-> (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = l2_distance,
-                     COMMUTATOR = OPERATOR(@extschema@.<->));
+                     COMMUTATOR = OPERATOR(SCHEMA.<->));
 CREATE OPERATOR <#> (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = KIND_negative_inner_product,
-                     COMMUTATOR = OPERATOR(@extschema@.<#>));
+                     COMMUTATOR = OPERATOR(SCHEMA.<#>));
 CREATE OPERATOR <=> (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = cosine_distance,
-                     COMMUTATOR = OPERATOR(@extschema@.<=>));
+                     COMMUTATOR = OPERATOR(SCHEMA.<=>));
 CREATE OPERATOR <+> (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = l1_distance,
-                     COMMUTATOR = OPERATOR(@extschema@.<+>));
+                     COMMUTATOR = OPERATOR(SCHEMA.<+>));
 
 CREATE OPERATOR + (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = KIND_add,
-                   COMMUTATOR = OPERATOR(@extschema@.+));
+                   COMMUTATOR = OPERATOR(SCHEMA.+));
 CREATE OPERATOR - (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = KIND_sub);
 CREATE OPERATOR * (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = KIND_mul,
-                   COMMUTATOR = OPERATOR(@extschema@.*));
+                   COMMUTATOR = OPERATOR(SCHEMA.*));
 CREATE OPERATOR || (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = KIND_concat);
 
 CREATE OPERATOR < (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = KIND_lt,
-                   COMMUTATOR = OPERATOR(@extschema@.>), NEGATOR = OPERATOR(@extschema@.>=),
+                   COMMUTATOR = OPERATOR(SCHEMA.>), NEGATOR = OPERATOR(SCHEMA.>=),
                    RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
 CREATE OPERATOR <= (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = KIND_le,
-                    COMMUTATOR = OPERATOR(@extschema@.>=), NEGATOR = OPERATOR(@extschema@.>),
+                    COMMUTATOR = OPERATOR(SCHEMA.>=), NEGATOR = OPERATOR(SCHEMA.>),
                     RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
 CREATE OPERATOR = (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = KIND_eq,
-                   COMMUTATOR = OPERATOR(@extschema@.=), NEGATOR = OPERATOR(@extschema@.<>),
+                   COMMUTATOR = OPERATOR(SCHEMA.=), NEGATOR = OPERATOR(SCHEMA.<>),
                    RESTRICT = eqsel, JOIN = eqjoinsel, MERGES);
 CREATE OPERATOR <> (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = KIND_ne,
-                    COMMUTATOR = OPERATOR(@extschema@.<>), NEGATOR = OPERATOR(@extschema@.=),
+                    COMMUTATOR = OPERATOR(SCHEMA.<>), NEGATOR = OPERATOR(SCHEMA.=),
                     RESTRICT = neqsel, JOIN = neqjoinsel);
 CREATE OPERATOR >= (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = KIND_ge,
-                    COMMUTATOR = OPERATOR(@extschema@.<=), NEGATOR = OPERATOR(@extschema@.<),
+                    COMMUTATOR = OPERATOR(SCHEMA.<=), NEGATOR = OPERATOR(SCHEMA.<),
                     RESTRICT = scalargesel, JOIN = scalargejoinsel);
 CREATE OPERATOR > (LEFTARG = KIND, RIGHTARG = KIND, FUNCTION = KIND_gt,
-                   COMMUTATOR = OPERATOR(@extschema@.<), NEGATOR = OPERATOR(@extschema@.<=),
+                   COMMUTATOR = OPERATOR(SCHEMA.<), NEGATOR = OPERATOR(SCHEMA.<=),
                    RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
 
 CREATE OPERATOR CLASS KIND_ops DEFAULT FOR TYPE KIND USING btree AS
   OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
   FUNCTION 1 KIND_cmp(KIND, KIND);
-$sql$, 'KIND', kind), 'LENGTH', CASE kind WHEN 'vector' THEN 'vector_norm' ELSE 'l2_norm' END);
+$sql$, 'KIND', kind), 'LENGTH', CASE kind WHEN 'vector' THEN 'vector_norm' ELSE 'l2_norm' END),
+      'SCHEMA', '@extschema@');
   END LOOP;
 
   EXECUTE $sql$

@@ -3,8 +3,11 @@
 #include "postgres/library.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <miscadmin.h>
 #include <signal.h>
+
+#include "postgres/encoding.h"
 
 #define LIBRARY_FILE "libfarvec.so.0"
 
@@ -63,15 +66,46 @@ const Library* library(void) {
   return &loaded;
 }
 
-// Errors of PostgreSQL leave a function by a jump, which must not pass C++: this only looks.
-static int is_interrupted(void* context) {
-  (void)context;
-  return InterruptPending && (QueryCancelPending || ProcDiePending);
+// Calls that other interrupts than a cancelled query end are repeated after at least this time.
+#define LEAST_ATTEMPT_MS 20
+
+Patience patience_for(uint32_t deadline_ms) {
+  Patience patience = {.deadline_ms = deadline_ms};
+  INSTR_TIME_SET_CURRENT(patience.began);
+  return patience;
 }
 
-farvec_wait wait_of(uint32_t deadline_ms) {
-  return (farvec_wait){
-      .size = sizeof(farvec_wait), .deadline_ms = deadline_ms, .interrupted = is_interrupted};
+static double waited_ms(const Patience* patience) {
+  instr_time now;
+  INSTR_TIME_SET_CURRENT(now);
+  INSTR_TIME_SUBTRACT(now, patience->began);
+  return INSTR_TIME_GET_MILLISEC(now);
+}
+
+// Errors of PostgreSQL leave a function by a jump, which must not pass C++: this only looks.
+static int is_interrupted(void* context) {
+  Patience* patience = context;
+  if (!InterruptPending || !INTERRUPTS_CAN_BE_PROCESSED()) return 0;
+  const bool is_cancelled = QueryCancelPending || ProcDiePending;
+  patience->gave_way = is_cancelled || waited_ms(patience) >= patience->gives_way_at_ms;
+  return patience->gave_way;
+}
+
+farvec_wait wait_of(Patience* patience) {
+  const double left_ms = ceil((double)patience->deadline_ms - waited_ms(patience));
+  patience->gave_way = false;
+  return (farvec_wait){.size = sizeof(farvec_wait),
+                       .deadline_ms = left_ms < 1 ? 1 : (uint32_t)left_ms,
+                       .interrupted = is_interrupted,
+                       .context = patience};
+}
+
+// The next attempt may take as long as all before it, however often the server interrupts.
+bool is_to_repeat(Patience* patience, farvec_status status) {
+  if (status != FARVEC_CANCELLED || !patience->gave_way) return false;
+  CHECK_FOR_INTERRUPTS();
+  patience->gives_way_at_ms = 2 * waited_ms(patience) + LEAST_ATTEMPT_MS;
+  return true;
 }
 
 static int state_of(int32_t status) {
@@ -115,14 +149,16 @@ static const char* hint_of(int32_t status) {
   }
 }
 
-void raise_library_error(const farvec_error* error, const char* node, uint32_t deadline_ms) {
+void raise_library_error(const farvec_error* error, const char* node, const Patience* patience) {
   CHECK_FOR_INTERRUPTS();  // what ended the wait is told by PostgreSQL itself
+  const char* message = message_of_utf8(error->message);
   if (error->status == FARVEC_DEADLINE_EXCEEDED) {
     ereport(ERROR, (errcode(state_of(error->status)),
-                    errmsg("the compute node %s has not answered within %u ms", node, deadline_ms),
-                    errdetail("%s", error->message), errhint("%s", hint_of(error->status))));
+                    errmsg("the compute node %s has not answered within %u ms", node,
+                           patience->deadline_ms),
+                    errdetail("%s", message), errhint("%s", hint_of(error->status))));
   }
-  ereport(ERROR, (errcode(state_of(error->status)),
-                  errmsg("the compute node %s: %s", node, error->message),
-                  errhint("%s", hint_of(error->status))));
+  ereport(ERROR,
+          (errcode(state_of(error->status)), errmsg("the compute node %s: %s", node, message),
+           errhint("%s", hint_of(error->status))));
 }

@@ -5,6 +5,10 @@
 #ifndef FARVEC_POSTGRES_LIBRARY_H
 #define FARVEC_POSTGRES_LIBRARY_H
 
+#include <postgres.h>
+
+#include <portability/instr_time.h>
+
 #include "client/c/farvec.h"
 
 // Functions of farvec.h that the extension calls, by their names without the prefix.
@@ -22,11 +26,28 @@ typedef struct Library {
 // The loaded library. Ends with an error where it is not there, or is of another version.
 const Library* library(void);
 
-// A wait of a call of the library that ends as soon as the query is cancelled or the backend is to
-// end.
-farvec_wait wait_of(uint32_t deadline_ms);
+// How long a function of SQL may take, with all its calls of the library.
+typedef struct Patience {
+  uint32_t deadline_ms;
+  instr_time began;
+  // A cancelled query ends a call at once. What else the server wants of this backend ends a call
+  // from this moment on, so that a call that is repeated for that comes to its end.
+  double gives_way_at_ms;
+  bool gave_way;
+} Patience;
+
+// Begins now.
+Patience patience_for(uint32_t deadline_ms);
+
+// A wait of one call, for the time that is left; at least 1 ms. It ends early as soon as there are
+// interrupts to be taken care of. It refers to the patience.
+farvec_wait wait_of(Patience* patience);
+
+// Tells after a call whether it only ended for interrupts, which then are taken care of, so that it
+// has to be repeated. Ends with an error where the query was cancelled.
+bool is_to_repeat(Patience* patience, farvec_status status);
 
 // Ends with the error of a call that did not return FARVEC_OK. `node` is its address.
-void raise_library_error(const farvec_error* error, const char* node, uint32_t deadline_ms);
+void raise_library_error(const farvec_error* error, const char* node, const Patience* patience);
 
 #endif

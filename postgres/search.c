@@ -17,6 +17,7 @@
 #include <utils/tuplestore.h>
 
 #include "postgres/connections.h"
+#include "postgres/encoding.h"
 #include "postgres/query.h"
 
 PG_FUNCTION_INFO_V1(farvec_search_vector);
@@ -45,11 +46,13 @@ enum { kId, kDistance, kAttributes, kResultColumns };
 
 #define DEFAULT_DEADLINE_MS 10000
 
+#define USUAL_WITHIN 1000  // k, where `within` is given
+
 // A search until its results are freed, which is when the statement's memory goes, after errors
 // too.
 typedef struct Search {
   Connection* connection;
-  uint32_t deadline_ms;
+  Patience patience;
   farvec_search_options options;
   farvec_results* results;
 } Search;
@@ -89,15 +92,31 @@ static const char* const* column_names(ArrayType* array, size_t* count) {
       ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
                       errmsg("columns has a null, and every column has a name")));
     }
-    names[i] = TextDatumGetCString(datums[i]);
+    names[i] = utf8_of(TextDatumGetCString(datums[i]));
   }
   *count = (size_t)length;
   return names;
 }
 
 // The distance of the operators of SQL is the root of what nodes compute for l2.
-static float of_operator(float distance, const farvec_description* served) {
-  return served->metric == FARVEC_L2 ? sqrtf(distance) : distance;
+static float of_operator(float distance, const Connection* connection) {
+  if (connection->served.metric != FARVEC_L2) return distance;
+  if (!(distance >= 0)) {
+    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+                    errmsg("the compute node %s answers with the squared distance %g",
+                           connection->address, (double)distance)));
+  }
+  return sqrtf(distance);
+}
+
+// The greatest square whose root is no farther, which may be greater than the product.
+static float greatest_square(float within) {
+  float square = within * within;
+  while (sqrtf(square) > within) square = nextafterf(square, 0);
+  while (!isinf(square) && sqrtf(nextafterf(square, INFINITY)) <= within) {
+    square = nextafterf(square, INFINITY);
+  }
+  return square;
 }
 
 static void read_options(FunctionCallInfo fcinfo, Search* search) {
@@ -106,7 +125,9 @@ static void read_options(FunctionCallInfo fcinfo, Search* search) {
   options->list = positive(fcinfo, kList, "list", 0);
   options->refine = positive(fcinfo, kRefine, "refine", 0);
   options->probe = positive(fcinfo, kProbe, "probe", 0);
-  if (!PG_ARGISNULL(kFilter)) options->filter = text_to_cstring(PG_GETARG_TEXT_PP(kFilter));
+  if (!PG_ARGISNULL(kFilter)) {
+    options->filter = utf8_of(text_to_cstring(PG_GETARG_TEXT_PP(kFilter)));
+  }
   if (!PG_ARGISNULL(kExact) && PG_GETARG_BOOL(kExact)) options->flags |= FARVEC_EXACT;
   if (!PG_ARGISNULL(kPartial) && PG_GETARG_BOOL(kPartial)) options->flags |= FARVEC_PARTIAL;
   if (!PG_ARGISNULL(kColumns)) {
@@ -114,7 +135,7 @@ static void read_options(FunctionCallInfo fcinfo, Search* search) {
   }
 }
 
-// What is within a distance of the operator is within its square of what a node computes for l2.
+// A row that is shown at exactly this distance is within it.
 static void read_within(FunctionCallInfo fcinfo, Search* search) {
   search->options.flags &= ~FARVEC_WITHIN;
   if (PG_ARGISNULL(kWithin)) return;
@@ -125,14 +146,17 @@ static void read_within(FunctionCallInfo fcinfo, Search* search) {
                     errmsg("within is %g, which is no distance", (double)within)));
   }
   search->options.flags |= FARVEC_WITHIN;
-  search->options.within = is_l2 ? within * within : within;
+  search->options.within = is_l2 ? greatest_square(within) : within;
 }
 
 // Rows of an index are counted, and a node refuses to look for more of them. A collection has as
-// many as it has when the search comes.
+// many as it has when the search comes. Nodes take a search within infinity for one without a
+// limit.
 static void bound_k(FunctionCallInfo fcinfo, Search* search) {
   const farvec_description* served = &search->connection->served;
-  search->options.k = positive(fcinfo, kK, "k", 0);
+  const bool is_all = !PG_ARGISNULL(kWithin) && isinf(PG_GETARG_FLOAT4(kWithin)) == 1;
+  const uint32_t usual = is_all ? Min(USUAL_WITHIN, Min(served->max_k, served->max_list)) : 0;
+  search->options.k = positive(fcinfo, kK, "k", usual);
   if (!served->own_ids && served->count > 0 && search->options.k > served->count) {
     search->options.k = (uint32_t)served->count;
   }
@@ -148,22 +172,26 @@ static farvec_status try_search(FunctionCallInfo fcinfo, QueryForm form, Search*
                                 farvec_error* error) {
   const farvec_description* served = &search->connection->served;
   const farvec_vectors query = query_for(PG_GETARG_DATUM(kQuery), form, served);
-  const farvec_wait wait = wait_of(search->deadline_ms);
   bound_k(fcinfo, search);
   read_within(fcinfo, search);
-  return library()->search(search->connection->handle, &query, &search->options, &wait,
-                           &search->results, error);
+  farvec_status status;
+  do {
+    const farvec_wait wait = wait_of(&search->patience);
+    status = library()->search(search->connection->handle, &query, &search->options, &wait,
+                               &search->results, error);
+  } while (is_to_repeat(&search->patience, status));
+  return status;
 }
 
 // A node may have been given another index since it was described. Then the query is read again.
 static void find(FunctionCallInfo fcinfo, QueryForm form, Search* search) {
   farvec_error error;
   farvec_status status = try_search(fcinfo, form, search, &error);
-  if (status == FARVEC_INVALID_ARGUMENT && refresh(search->connection, search->deadline_ms)) {
+  if (status == FARVEC_INVALID_ARGUMENT && refresh(search->connection, &search->patience)) {
     status = try_search(fcinfo, form, search, &error);
   }
   if (status != FARVEC_OK) {
-    raise_library_error(&error, search->connection->address, search->deadline_ms);
+    raise_library_error(&error, search->connection->address, &search->patience);
   }
 }
 
@@ -184,10 +212,11 @@ static void put_rows(const Search* search, ReturnSetInfo* answer) {
     Datum values[kResultColumns] = {0};
     bool nulls[kResultColumns] = {false};
     values[kId] = id_datum(ids[i]);
-    values[kDistance] = Float4GetDatum(of_operator(distances[i], &search->connection->served));
+    values[kDistance] = Float4GetDatum(of_operator(distances[i], search->connection));
     nulls[kAttributes] = attributes == NULL;
     if (attributes != NULL) {
-      values[kAttributes] = DirectFunctionCall1(jsonb_in, CStringGetDatum(attributes));
+      values[kAttributes] =
+          DirectFunctionCall1(jsonb_in, CStringGetDatum(text_of_utf8(attributes)));
     }
     tuplestore_putvalues(answer->setResult, answer->setDesc, values, nulls);
   }
@@ -208,9 +237,8 @@ static Datum search_nodes(FunctionCallInfo fcinfo, QueryForm form) {
   if (PG_ARGISNULL(kNode) || PG_ARGISNULL(kQuery)) return (Datum)0;
   Search* search = palloc0(sizeof *search);
   read_options(fcinfo, search);
-  search->deadline_ms = milliseconds(fcinfo, kDeadline);
-  search->connection =
-      connection_to(text_to_cstring(PG_GETARG_TEXT_PP(kNode)), search->deadline_ms);
+  search->patience = patience_for(milliseconds(fcinfo, kDeadline));
+  search->connection = connection_to(text_to_cstring(PG_GETARG_TEXT_PP(kNode)), &search->patience);
   MemoryContextCallback* freeing = palloc0(sizeof *freeing);
   freeing->func = free_results;
   freeing->arg = search;
@@ -251,15 +279,17 @@ Datum farvec_search_support(PG_FUNCTION_ARGS) {
 
 // What a node says of itself, as jsonb.
 Datum farvec_node(PG_FUNCTION_ARGS) {
-  const Connection* connection =
-      connection_to(text_to_cstring(PG_GETARG_TEXT_PP(0)), DEFAULT_DEADLINE_MS);
-  const farvec_wait wait = wait_of(DEFAULT_DEADLINE_MS);
+  Patience patience = patience_for(DEFAULT_DEADLINE_MS);
+  const Connection* connection = connection_to(text_to_cstring(PG_GETARG_TEXT_PP(0)), &patience);
+  farvec_status status;
   farvec_error error;
   char* json = NULL;
-  if (library()->state(connection->handle, &wait, &json, &error) != FARVEC_OK) {
-    raise_library_error(&error, connection->address, DEFAULT_DEADLINE_MS);
-  }
+  do {
+    const farvec_wait wait = wait_of(&patience);
+    status = library()->state(connection->handle, &wait, &json, &error);
+  } while (is_to_repeat(&patience, status));
+  if (status != FARVEC_OK) raise_library_error(&error, connection->address, &patience);
   char* text = pstrdup(json);
   library()->text_free(json);
-  PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
+  PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(text_of_utf8(text))));
 }

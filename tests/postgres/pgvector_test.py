@@ -192,6 +192,9 @@ class BesidePgvector:
             for left, right in itertools.product(bits, repeat=2):
                 a, b = ("".join(map(str, row)) for row in (left, right))
                 queries.append(f"SELECT concat_ws(' ', B'{a}' <~> B'{b}', B'{a}' <%> B'{b}')")
+        # Squares of these are zero or infinite as floats.
+        queries += [f"SELECT '[{left}]'::vector <=> '[{right}]'"
+                    for left in ("1e-30", "1", "1e30") for right in ("-1e-30", "1e-30", "1e30")]
         queries += ["SELECT B'10' <~> B'1'", "SELECT '[1]'::vector <-> '[1,2]'",
                     "SELECT '[1]'::halfvec <=> '[1,2]'"]
         ours, theirs = (self.outcomes(name, queries) for name in ("ours", "theirs"))

@@ -193,6 +193,11 @@ class Distances(PostgresTest):
                 self.assertIn("of 1 dimensions meets one of 2", said)
         self.assertEqual(self.distances("vector", [3e38], [-3e38])[0], math.inf)
 
+    def test_cosines_of_lengths_that_no_float_has(self):
+        # Their squares are zero or infinite as floats. pgvector_test.py asks pgvector for the same.
+        for left, right in (("1e-30", "1e30"), ("1e-30", "1e-30"), ("1e30", "1e30")):
+            self.assertEqual(self.one(f"SELECT '[{left}]'::vector <=> '[{right}]';"), "NaN")
+
     def test_lengths(self):
         self.assertEqual(self.one("SELECT vector_norm('[3,4]'), l2_norm('[3,4]'::halfvec), "
                                   "vector_dims('[1,2]'::vector), vector_dims('[1]'::halfvec);"),
@@ -335,6 +340,27 @@ class Catalogue(PostgresTest):
         self.assertEqual(self.one(
             "SET search_path = pg_catalog; SELECT '[1,2]'::far.vector OPERATOR(far.<->) '[1,4]', "
             "far.avg(v) FROM (VALUES ('[1,2]'::far.vector)) t(v);", database="apart"), "2|[1,2]")
+
+    def test_schemas_with_names_like_words_of_the_script(self):
+        self.server.sql("CREATE DATABASE named;")
+        for name in ("KIND_x", "my_LENGTH", "a SCHEMA", "%s", "KIND"):
+            self.sql(f'CREATE SCHEMA "{name}"; CREATE EXTENSION farvec SCHEMA "{name}";', database="named")
+            self.assertEqual(self.one(
+                f"""SELECT '[3,4]'::"{name}".vector OPERATOR("{name}".<->) '[0,0]', """
+                f"""'[1]'::"{name}".halfvec OPERATOR("{name}".<) '[2]', "{name}".l2_norm("""
+                f"""'[3,4]'::"{name}".halfvec);""", database="named"), "5|t|5")
+            self.assertEqual(self.one(
+                "SELECT count(DISTINCT connamespace) FROM (SELECT oprnamespace AS connamespace FROM "
+                "pg_operator o JOIN pg_depend d ON d.objid = o.oid AND d.refobjid = (SELECT oid FROM "
+                "pg_extension WHERE extname = 'farvec')) t;", database="named"), "1")
+            self.sql("DROP EXTENSION farvec;", database="named")
+
+    def test_without_plpgsql(self):
+        self.server.sql("CREATE DATABASE bare;")
+        self.sql("DROP EXTENSION plpgsql;", database="bare")
+        said = self.refused("CREATE EXTENSION farvec;", "42704", database="bare")
+        self.assertIn('required extension "plpgsql" is not installed', said)
+        self.sql("CREATE EXTENSION farvec CASCADE; SELECT '[1]'::vector;", database="bare")
 
 
 if __name__ == "__main__":
