@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <vector>
 
 #include "base/error.h"
 #include "base/stored_form.h"
@@ -101,6 +102,25 @@ std::string attributes_fault(const Answer& rows, const layout::Schema& schema, s
   }
 }
 
+/// Checks that distances ascend, and that none is infinite.
+std::string distances_fault(const v1::QueryResult& result) {
+  const auto& distances = result.distances();
+  if (!std::ranges::all_of(distances, [](float distance) { return std::isfinite(distance); })) {
+    return "it sent a distance that is no finite number";
+  }
+  if (std::ranges::is_sorted(distances)) return {};
+  return "it sent distances that do not ascend";
+}
+
+template <typename Ids>
+std::string repeated_fault(const Ids& ids) {
+  std::vector<std::uint64_t> sorted(ids.begin(), ids.end());
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice == sorted.end()) return {};
+  return fmt::format("it sent id {} twice for one query", *twice);
+}
+
 std::string result_fault(const v1::QueryResult& result, const AskedQueries& asked) {
   const std::size_t k = asked.k;
   const auto found = static_cast<std::size_t>(result.distances_size());
@@ -113,10 +133,9 @@ std::string result_fault(const v1::QueryResult& result, const AskedQueries& aske
     return fmt::format("it sent {} ids, {} user_ids and {} distances for k = {}", ids, user_ids,
                        found, k);
   }
-  const auto& distances = result.distances();
-  if (std::ranges::any_of(distances, [](float distance) { return std::isnan(distance); })) {
-    return "it sent a distance that is no number";
-  }
+  const std::string fault = first_of(
+      {distances_fault(result), repeated_fault(result.ids()), repeated_fault(result.user_ids())});
+  if (!fault.empty()) return fault;
   if (result.coverage() >= 0 && result.coverage() <= 1) {
     return attributes_fault(result, asked.select, found);
   }
@@ -218,6 +237,9 @@ std::string fault_of(const wire::ListResponse& rows, const changes::Listing& ask
   if (came > asked.most || came > rows.matches() || !in_order || (rows.more() && came == 0)) {
     return fmt::format("it listed {} rows of {} that match, in an order that cannot be", came,
                        rows.matches());
+  }
+  if (rows.more() && ids.Get(ids.size() - 1) == ~std::uint64_t{0}) {
+    return "it says that rows come after the largest id";
   }
   return attributes_fault(rows, asked.attributes ? schema : layout::Schema(), came);
 }

@@ -83,6 +83,7 @@ v1::SearchResponse call(v1::ComputeNode::Stub& stub, const v1::SearchRequest& re
     if (!wait) {
       throw StatusError(made.code, "compute node {}: {}", options.node.address, made.wrong);
     }
+    if (options.again) options.again();
     cancellable_pause(*wait, options.interrupted);
   }
 }

@@ -24,6 +24,8 @@ struct RemoteSearchOptions {
   Interruption interrupted = {};
   /// Is told after every call how many queries it has answered.
   std::function<void(std::size_t queries)> answered = {};
+  /// Is told before every further attempt at a call.
+  std::function<void()> again = {};
   layout::Schema select = {};  ///< the schema of the columns that parameters select
   bool wide_ids = false;  ///< user_ids are filled in; else an id of more than 32 bits is an error
 };

@@ -31,7 +31,7 @@ struct FilterCall {
 };
 
 std::string given_filter(const char* filter) {
-  std::string text = given_text(filter);
+  std::string text = given_utf8(filter, "filter");
   if (!text.empty()) return text;
   throw StatusError(StatusCode::invalid_argument, "filter: it is empty: \"true\" means every row");
 }
@@ -63,7 +63,7 @@ void make_change(Worker& worker, const farvec_wait* wait, farvec_receipt* out,
   const auto counted = std::make_shared<Counted>();
   worker.run(given_wait(wait), {[counted, change](auto& session, const Turn& turn) {
                try {
-                 change(session->changes(), patience_of(turn), counted->receipt);
+                 change(session->changes(turn), patience_of(turn), counted->receipt);
                } catch (...) {
                  counted->thrown = std::current_exception();
                }
@@ -86,7 +86,7 @@ farvec_status wait_for_work(farvec_connection* connection, const farvec_wait* wa
                             farvec_error* error, const Do& work) {
   return guarded(error, [&] {
     worker_of(connection)->run(given_wait(wait), {[work](auto& session, const Turn& turn) {
-                                 if (!work(session->changes(), turn.interruption()))
+                                 if (!work(session->changes(turn), turn.interruption()))
                                    throw WorkInterrupted();
                                }});
   });

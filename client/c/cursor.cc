@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <unordered_set>
@@ -12,6 +15,9 @@
 
 namespace farvec::c {
 namespace {
+
+/// No search has more rows: their number has 32 bits.
+constexpr std::size_t kMostRows = std::numeric_limits<std::uint32_t>::max();
 
 struct FoundRow {
   std::uint64_t id;
@@ -39,7 +45,7 @@ class CursorState {
 
   /// Throws what a search throws; then nothing has been taken.
   std::vector<FoundRow> take(Session& session, const Turn& turn, std::size_t count) {
-    if (!searches_) begin(session);
+    if (!searches_) begin(session, turn);
     while (fresh_.size() < count && !searches_->is_last()) search(session, turn, count);
     // Throws where there may be more.
     if (fresh_.empty() && !searches_->complete()) (void)searches_->next(1);
@@ -63,7 +69,9 @@ class CursorState {
   }
 
  private:
-  void begin(const Session& session) {
+  /// A cursor is bounded by what the node says at its beginning.
+  void begin(Session& session, const Turn& turn) {
+    (void)session.describe(turn);
     complete(asked_, session.bounds());
     searches_.emplace(asked_, session.bounds(), session.served().clusters());
   }
@@ -140,6 +148,7 @@ farvec_status farvec_cursor_next(farvec_cursor* cursor, size_t count, const farv
       throw farvec::StatusError(farvec::StatusCode::invalid_argument,
                                 "count: it is 0: ask for at least one row");
     }
+    count = std::min(count, c::kMostRows);
     const auto call = std::make_shared<c::NextCall>();
     const auto next = [call, state, count](auto& session, const c::Turn& turn) {
       call->rows = state->take(*session, turn, count);

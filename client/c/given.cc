@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/file_names.h"
+
 namespace farvec::c {
 namespace {
 
@@ -29,7 +31,8 @@ void add_columns(const farvec_search_options& options, search::AskedSearch& aske
   if (options.column_count == 0) return;
   (void)required(options.columns, "options.columns");
   for (std::size_t i = 0; i < options.column_count; ++i) {
-    asked.select.emplace_back(&required(options.columns[i], "a name in options.columns"));
+    const char* const name = "a name in options.columns";
+    asked.select.push_back(given_utf8(&required(options.columns[i], name), name));
   }
 }
 
@@ -70,6 +73,12 @@ std::string given_text(const char* text) {
   return text == nullptr ? std::string() : std::string(text);
 }
 
+std::string given_utf8(const char* text, const char* name) {
+  std::string copy = given_text(text);
+  if (!is_utf8(copy)) throw_invalid("{}: it is no UTF-8", name);
+  return copy;
+}
+
 GivenVectors::GivenVectors(const farvec_vectors* vectors, const char* name)
     : count_(required(vectors, name).count),
       dimension_(vectors->dimension),
@@ -92,6 +101,9 @@ GivenVectors::GivenVectors(const farvec_vectors* vectors, const char* name)
 std::vector<std::uint64_t> given_ids(const std::uint64_t* ids, std::size_t count) {
   if (count == 0) return {};
   (void)required(ids, "ids");
+  if (count > std::numeric_limits<std::ptrdiff_t>::max() / sizeof *ids) {
+    throw_invalid("ids: {} are more than any memory has", count);
+  }
   std::vector<std::uint64_t> copy(ids, ids + count);
   const auto none = std::ranges::find(copy, FARVEC_NO_ID);
   if (none != copy.end()) {
@@ -127,7 +139,7 @@ search::AskedSearch given_search(const farvec_search_options* options) {
   asked.exact = (given.flags & FARVEC_EXACT) != 0;
   asked.partial = (given.flags & FARVEC_PARTIAL) != 0;
   asked.candidates = (given.flags & FARVEC_CANDIDATES) != 0;
-  asked.filter = given_text(given.filter);
+  asked.filter = given_utf8(given.filter, "options.filter");
   add_bound(given, asked);
   add_columns(given, asked);
   return asked;

@@ -62,6 +62,9 @@ Wait given_wait(const farvec_wait* wait);
 /// Returns a text; an empty one for a null pointer.
 std::string given_text(const char* text);
 
+/// Does the same with a text that is sent, which has to be UTF-8.
+std::string given_utf8(const char* text, const char* name);
+
 /// Owns a copy of vectors. Their values are checked where it is known what they are for.
 class GivenVectors {
  public:

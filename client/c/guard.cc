@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "base/file_names.h"
 #include "base/progress.h"
 #include "base/said_by.h"
 #include "base/status_error.h"
@@ -60,6 +61,17 @@ std::size_t fitting(std::string_view text, std::size_t room) {
   return bytes;
 }
 
+/// Writes a question mark in the place of each byte that belongs to no character of UTF-8.
+void replace_faulty(char* text, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes;) {
+    std::size_t length = 1;
+    while (length <= 4 && at + length <= bytes && !is_utf8({text + at, length})) ++length;
+    const bool sound = length <= 4 && at + length <= bytes;
+    if (!sound) text[at] = '?';
+    at += sound ? length : 1;
+  }
+}
+
 }  // namespace
 
 farvec_status report(farvec_error* error, StatusCode code, std::string_view message) noexcept {
@@ -67,6 +79,7 @@ farvec_status report(farvec_error* error, StatusCode code, std::string_view mess
   if (error == nullptr) return status;
   const std::size_t bytes = fitting(message, sizeof(error->message) - 1);
   std::memcpy(error->message, message.data(), bytes);
+  replace_faulty(error->message, bytes);
   error->message[bytes] = '\0';
   error->status = status;
   return status;

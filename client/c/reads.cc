@@ -55,7 +55,7 @@ farvec_status farvec_get(farvec_connection* connection, const uint64_t* ids, siz
     const auto call = std::make_shared<c::GetCall>();
     call->ids = c::given_ids(ids, count);
     worker->run(c::given_wait(wait), {[call](auto& session, const c::Turn& turn) {
-                  const auto& changes = session->changes();
+                  const auto& changes = session->changes(turn);
                   auto found = farvec::changes::get_all(changes, call->ids,
                                                         {.patience = c::patience_of(turn)});
                   call->rows = std::make_unique<farvec_rows>(farvec_rows{c::rows_in(
@@ -72,10 +72,12 @@ farvec_status farvec_list(farvec_connection* connection, const char* filter, uin
     farvec_rows*& out = c::emptied(rows, "rows");
     const auto worker = c::worker_of(connection);
     const auto call = std::make_shared<c::ListCall>();
-    call->asked = {
-        .filter = c::given_text(filter), .from = from, .most = most, .attributes = most > 0};
+    call->asked = {.filter = c::given_utf8(filter, "filter"),
+                   .from = from,
+                   .most = most,
+                   .attributes = most > 0};
     worker->run(c::given_wait(wait), {[call](auto& session, const c::Turn& turn) {
-                  const auto& changes = session->changes();
+                  const auto& changes = session->changes(turn);
                   auto listed = c::list_all(changes, call->asked, turn);
                   call->rows = std::make_unique<farvec_rows>(
                       farvec_rows{c::rows_in(std::move(listed), changes.row_shape().schema)});

@@ -49,7 +49,6 @@ farvec_status farvec_search(farvec_connection* connection, const farvec_vectors*
     const auto call = std::shared_ptr<c::SearchCall>(
         new c::SearchCall{c::GivenVectors(queries, "queries"), c::given_search(options), nullptr});
     worker->run(c::given_wait(wait), {[call](auto& session, const c::Turn& turn) {
-                  c::complete(call->asked, session->bounds());
                   call->results = std::make_unique<farvec_results>(
                       farvec_results{session->search(call->queries.view(), call->asked, turn)});
                 }});

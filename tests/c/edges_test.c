@@ -90,6 +90,7 @@ static void try_null_arguments(farvec_connection* connection, const sample* rows
   farvec_cursor* cursor = NULL;
   farvec_search_options options = {0};
   const char* const columns[] = {NULL};
+  const uint64_t id = 1;
   farvec_vectors no_data = rows->rows;
   no_data.data = NULL;
   options.size = sizeof options;
@@ -120,6 +121,14 @@ static void try_null_arguments(farvec_connection* connection, const sample* rows
   CHECK_FAILS(farvec_update_matching(connection, "true", NULL, NULL, NULL, &error),
               FARVEC_INVALID_ARGUMENT, "attributes");
   CHECK_FAILS(farvec_get(connection, NULL, 1, NULL, &read, &error), FARVEC_INVALID_ARGUMENT, "ids");
+  // Counts that no memory has do not wrap.
+  CHECK_FAILS(farvec_get(connection, &id, SIZE_MAX / 8 + 1, NULL, &read, &error),
+              FARVEC_INVALID_ARGUMENT, "ids: 2305843009213693952 are more");
+  CHECK_FAILS(farvec_erase(connection, &id, SIZE_MAX / 8 + 2, NULL, NULL, &error),
+              FARVEC_INVALID_ARGUMENT, "ids: 2305843009213693953 are more");
+  CHECK_FAILS(farvec_get(connection, &id, SIZE_MAX, NULL, &read, &error), FARVEC_INVALID_ARGUMENT,
+              "ids: ");
+  CHECK(read == NULL);
   CHECK_FAILS(farvec_get(connection, NULL, 0, NULL, NULL, &error), FARVEC_INVALID_ARGUMENT, "rows");
   CHECK_FAILS(farvec_describe(connection, NULL, NULL, &error), FARVEC_INVALID_ARGUMENT,
               "description");
@@ -170,6 +179,31 @@ static void try_options(farvec_connection* connection, const farvec_vectors* que
   CHECK(results == NULL);
 }
 
+static void try_texts(farvec_connection* connection, const farvec_vectors* queries) {
+  static const char* const columns[] = {"\xff"};
+  farvec_search_options options = {0};
+  farvec_rows* listed = NULL;
+  options.filter = "\xff";
+  try_options(connection, queries, &options, "options.filter: it is no UTF-8");
+  options.filter = NULL;
+  options.columns = columns;
+  options.column_count = 1;
+  try_options(connection, queries, &options, "options.columns: it is no UTF-8");
+  CHECK_FAILS(farvec_list(connection, "\xff", 0, 1, NULL, &listed, &error), FARVEC_INVALID_ARGUMENT,
+              "filter: it is no UTF-8");
+  CHECK_FAILS(farvec_erase_matching(connection, "\xff", NULL, NULL, &error),
+              FARVEC_INVALID_ARGUMENT, "filter: it is no UTF-8");
+  // What a message repeats of the caller's bytes is UTF-8 again.
+  {
+    farvec_connect_options access = {0};
+    farvec_connection* second = NULL;
+    access.size = sizeof access;
+    access.address = "unix:/nowhere/\xff\xc3\xa9";
+    CHECK(farvec_connect(&access, NULL, &second, &error) != FARVEC_OK);
+    CHECK(strchr(error.message, 0xff) == NULL);
+  }
+}
+
 void test_bad_searches(void) {
   node served = start_collection("bad", FARVEC_F32, kDimension, NULL);
   farvec_connection* const connection = connect_to(&served);
@@ -218,6 +252,7 @@ void test_bad_searches(void) {
   options.flags = 0;
   options.filter = "price < 20";
   try_options(connection, &rows.rows, &options, "price");
+  try_texts(connection, &rows.rows);
   farvec_close(connection);
   free_sample(&rows);
 }

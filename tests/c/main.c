@@ -31,6 +31,8 @@ static const test tests[] = {
     {"memory", test_memory},
     {"left_open", test_left_open},
     {"tls", test_tls},
+    {"other_schema", test_other_schema},
+    {"larger_index", test_larger_index},
 };
 
 int main(int count, char** words) {

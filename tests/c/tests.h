@@ -22,5 +22,7 @@ void test_signals(void);
 void test_memory(void);
 void test_left_open(void);
 void test_tls(void);
+void test_other_schema(void);
+void test_larger_index(void);
 
 #endif

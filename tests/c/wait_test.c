@@ -169,6 +169,8 @@ void test_waits(void) {
   memset(&wait, 0, sizeof wait);
   wait.size = sizeof wait;
   wait.deadline_ms = 50;
+  CHECK_FAILS(farvec_connect(&options, &wait, &second, &error), FARVEC_DEADLINE_EXCEEDED, "");
+  CHECK(second == NULL);
   CHECK_FAILS(search_freed(&wait, &results), FARVEC_DEADLINE_EXCEEDED, "");
   CHECK_FAILS(farvec_flush(connection, &wait, &error), FARVEC_DEADLINE_EXCEEDED, "");
   CHECK_FAILS(farvec_state(connection, &wait, &json, &error), FARVEC_DEADLINE_EXCEEDED, "");

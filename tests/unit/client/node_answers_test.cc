@@ -120,6 +120,26 @@ TEST(NodeAnswers, EveryQueryHasOneResultWhoseNumbersAreSome) {
   EXPECT_THAT(fault_of(response, {1, 1}), HasSubstr("distance"));
 }
 
+TEST(NodeAnswers, ResultsAscendAndComeOnce) {
+  const AskedQueries asked{1, 3};
+  v1::SearchResponse response = answer({3, 3, 3});
+  v1::QueryResult& result = *response.mutable_results(0);
+  EXPECT_THAT(fault_of(response, asked), IsEmpty()) << "distances may be equal";
+  for (const float sign : {1.F, -1.F}) {
+    result.set_distances(2, sign * std::numeric_limits<float>::infinity());
+    EXPECT_THAT(fault_of(response, asked), HasSubstr("no finite number"));
+  }
+  result.set_distances(2, 0.25F);
+  EXPECT_THAT(fault_of(response, asked), HasSubstr("do not ascend"));
+  result.set_distances(2, 0.75F);
+  EXPECT_THAT(fault_of(response, asked), IsEmpty());
+  result.set_user_ids(2, result.user_ids(0));
+  EXPECT_THAT(fault_of(response, asked), HasSubstr("id 0 twice"));
+  result.set_user_ids(2, 2);
+  result.set_ids(1, 2);
+  EXPECT_THAT(fault_of(response, asked), HasSubstr("id 2 twice"));
+}
+
 TEST(NodeAnswers, ACollectionsStateIsLookedAt) {
   const wire::StatsResponse state = sound_state(16);
   EXPECT_THAT(fault_of(state), IsEmpty());
@@ -210,6 +230,8 @@ TEST(NodeAnswers, ListedRowsAscendAndAreAsManyAsWereAskedFor) {
     EXPECT_THAT(said(ids, 9, false), HasSubstr("in an order that cannot be"));
   }
   EXPECT_THAT(said({5, 9}, 1, false), HasSubstr("2 rows of 1"));
+  const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_THAT(said({5, largest}, 3, true), HasSubstr("after the largest id"));
   wire::ListResponse rows;
   rows.add_ids(5);
   rows.set_matches(1);
