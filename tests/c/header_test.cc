@@ -1,8 +1,8 @@
 // farvec.h is C++ too: a program of C++20 with all warnings, which links the library alone.
+#include <farvec.h>
+
 #include <cstring>
 #include <type_traits>
-
-#include <farvec.h>
 
 static_assert(std::is_standard_layout_v<farvec_search_options>);
 static_assert(sizeof(farvec_error) == 1024);

@@ -51,7 +51,7 @@ class Indexes(search_test.SearchTest):
 
     def test_a_new_connection_that_fails(self):
         node = self.serve("narrow", self.data[:50])
-        query = "SELECT id FROM farvec_search('{}', '{}', 1, deadline => '2 s');"
+        query = "SELECT id FROM farvec_search('{}', '{}', 1, deadline => '20 s');"
         wide = query.format(node, text_of(self.data[9]))
         narrow = query.format(node, text_of(self.data[9, :4]))
         self.assertEqual(self.sql(wide), ["9"])

@@ -416,8 +416,8 @@ class Waits(PostgresTest):
 
     def test_a_deadline(self):
         with Silence() as address:
-            said = self.refused(self.QUERY.format(address, "300 ms"), "08006")
-            self.assertIn("0.3 s", said)
+            said = self.refused(self.QUERY.format(address, "300 ms"), "57014")
+            self.assertIn("300 ms", said)
 
     def test_a_timeout_of_the_statement(self):
         with Silence() as address:
