@@ -271,14 +271,19 @@ void PlacedEndpoint::lose_silent() {
   }
 }
 
+bool PlacedEndpoint::has_living_copy(const layout::PlacedExtent& extent,
+                                     std::uint32_t left_out) const {
+  const auto copies = std::span(extent.copies).first(extent.copy_count);
+  return std::any_of(copies.begin(), copies.end(), [&](const layout::ExtentCopy& copy) {
+    return copy.node != left_out && nodes_[copy.node].endpoint != nullptr;
+  });
+}
+
 bool PlacedEndpoint::owes_last_copy(std::uint32_t n) const {
   return std::any_of(flights_.begin(), flights_.end(), [&](const Flight& flight) {
     if (!flight.used || flight.node != n) return false;
-    const auto& extent = placement_.regions[flight.read.region].extents()[flight.extent];
-    const auto copies = std::span(extent.copies).first(extent.copy_count);
-    return std::none_of(copies.begin(), copies.end(), [&](const layout::ExtentCopy& copy) {
-      return copy.node != n && nodes_[copy.node].endpoint != nullptr;
-    });
+    const auto& extents = placement_.regions[flight.read.region].extents();
+    return !has_living_copy(extents[flight.extent], n);
   });
 }
 
@@ -293,11 +298,7 @@ double PlacedEndpoint::count_coverage() const {
   std::uint64_t seen = 0;
   for (std::uint32_t e = 0; e < region.extents().size(); ++e) {
     const layout::PlacedExtent& extent = region.extents()[e];
-    const auto copies = std::span(extent.copies).first(extent.copy_count);
-    const bool lives = std::any_of(copies.begin(), copies.end(), [&](const auto& copy) {
-      return nodes_[copy.node].endpoint != nullptr;
-    });
-    if (lives) seen += region.end_of(e) - extent.begin;
+    if (has_living_copy(extent, nobody())) seen += region.end_of(e) - extent.begin;
   }
   return static_cast<double>(seen) / static_cast<double>(region.region_bytes());
 }

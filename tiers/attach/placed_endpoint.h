@@ -82,6 +82,8 @@ class PlacedEndpoint final : public transport::Endpoint {
   void lose_silent();
   /// Returns whether the node owes a read that no other living node could serve.
   bool owes_last_copy(std::uint32_t node) const;
+  /// Returns whether a living node has a copy; `left_out` does not count.
+  bool has_living_copy(const layout::PlacedExtent& extent, std::uint32_t left_out) const;
   void drop(Node& node);
   void adopt();
   void install(std::uint32_t node, std::unique_ptr<transport::Endpoint> endpoint);
