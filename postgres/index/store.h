@@ -1,0 +1,99 @@
+// A store holds the vectors of an index by VID, outside PostgreSQL (docs/decisions/063). The access
+// method knows stores by this header alone.
+//
+// A VID's vector never changes: to insert it again is harmless, and so is to erase it again or to
+// erase what is not there. Stores know nothing of rows and snapshots.
+#ifndef FARVEC_POSTGRES_INDEX_STORE_H
+#define FARVEC_POSTGRES_INDEX_STORE_H
+
+#include <postgres.h>
+
+#include <utils/relcache.h>
+
+#include "client/c/farvec.h"
+#include "postgres/library.h"
+
+// Which index it is. All members differ from those of any copy of the index's pages.
+typedef struct StoreIdentity {
+  uint64 number;  // random, made when the index was built; in the meta page
+  Oid tablespace;
+  Oid database;
+  Oid file;  // relfilenode
+} StoreIdentity;
+
+// What the store is made for; fixed when the index is built.
+typedef struct StoreShape {
+  int32 type;    // a farvec_type of the vectors that are given to it
+  int32 metric;  // a farvec_metric
+  uint32 dimension;
+  uint32 degree;      // 0: the store's usual one; so the next
+  uint32 build_list;  // candidates of an insert
+} StoreShape;
+
+typedef struct StoreState {
+  // Everything with a smaller VID that was not erased is in the store, whatever happened. Valid
+  // when `ready` is false too.
+  uint64 covered;
+  // All that is inserted from now on is kept until the store or the server ends, and nothing that
+  // was told since `covered` was read has been lost.
+  bool ready;
+  uint64 rows;
+  uint64 bytes;  // on disks and memory nodes; 0: unknown
+} StoreState;
+
+typedef struct StoreFound {
+  uint64 vid;
+  float distance;  // the farvec_metric's
+} StoreFound;
+
+typedef struct StoreSearchOptions {
+  uint32 k;     // rows that are wanted first
+  uint32 list;  // candidates of a graph
+  const char* filter;
+} StoreSearchOptions;
+
+typedef struct Store Store;              // of a backend; it is kept until the backend ends
+typedef struct StoreSearch StoreSearch;  // freed with the memory context in which it was begun
+
+// Functions end with an error where the store is away, fails, or the query was cancelled, unless
+// their comment says otherwise. Each waits with `patience`, and an interrupt ends its waits.
+typedef struct StoreKind {
+  const char* name;
+
+  // The store of an index. `place` is the node's address, or NULL.
+  Store* (*open)(const StoreIdentity* identity, const StoreShape* shape, const char* place,
+                 Patience* patience);
+
+  StoreState (*state)(Store* store, Patience* patience);
+
+  // Answers whether a store is there now, at once and without an error: for the planner.
+  bool (*is_there)(const StoreIdentity* identity, const char* place);
+
+  // Inserts vectors, which lie one after the other. Answers false, with the reason in `error`, where
+  // the store is away or has no room for them now; some of them may be in.
+  bool (*insert)(Store* store, const uint64* vids, const void* vectors, size_t count,
+                 Patience* patience, farvec_error* error);
+  bool (*erase)(Store* store, const uint64* vids, size_t count, Patience* patience,
+                farvec_error* error);
+
+  // Says that everything with a smaller VID is in the store now: it is ready.
+  void (*covers)(Store* store, uint64 vid, Patience* patience);
+  // Makes all that is in it durable, and then remembers, durably, that it covers `vid`.
+  void (*flush)(Store* store, uint64 vid, Patience* patience);
+
+  // A search, which lives in the current memory context. Waits for nothing.
+  StoreSearch* (*search)(Store* store, const void* query, const StoreSearchOptions* options);
+  // The next rows, nearest first, at most `most`; none of them comes twice. 0: there are no more, or
+  // the store allows no longer search.
+  size_t (*next)(StoreSearch* search, StoreFound* found, size_t most, Patience* patience);
+  // What the search did until now.
+  void (*counts)(const StoreSearch* search, farvec_counts* counts);
+
+  // Removes the store, when its index is gone for good.
+  void (*drop)(const StoreIdentity* identity, const char* place);
+} StoreKind;
+
+extern const StoreKind kNodeStore;    // a compute node: `place` is its address
+extern const StoreKind kEngineStore;  // the server's engine
+
+#endif
