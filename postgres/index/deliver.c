@@ -38,11 +38,6 @@ Delivery* make_delivery(Relation index, size_t room) {
   return delivery;
 }
 
-// The cosine of very short and very long vectors is not what SQL computes: its sums are floats.
-static bool is_storable(const StoreShape* shape, double length) {
-  return shape->metric != FARVEC_COSINE || is_usual_length(length);
-}
-
 // The vector of a row that no store holds leaves no gap: the next one takes its place.
 void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid) {
   StatusEntry* entry = &delivery->entries[delivery->count];
@@ -53,7 +48,7 @@ void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid) {
   } else {
     char* place = delivery->vectors + delivery->stored * delivery->bytes;
     const double length = write_vector(value, &delivery->meta.shape, place);
-    if (!is_storable(&delivery->meta.shape, length)) entry->flags = FARVEC_ZERO;
+    entry->flags = (uint16)kind_of_vector(&delivery->meta.shape, length);
     if (delivery->meta.shape.metric == FARVEC_INNER_PRODUCT) {
       delivery->longest = Max(delivery->longest, length);
     }
