@@ -5,8 +5,13 @@
 
 #include <postgres.h>
 
+#include <port/atomics.h>
+
 typedef struct SharedState {
   uint64 start;  // random; another one after each start of the server, and after a crash
+  // How many times a collection of a node was made another index's: what backends know of the
+  // ownership of collections is older then.
+  pg_atomic_uint64 owners;
 } SharedState;
 
 // Asks the server for the memory. It is for _PG_init() alone.

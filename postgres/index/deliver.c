@@ -5,9 +5,13 @@
 #include <storage/lmgr.h>
 #include <utils/memutils.h>
 #include <utils/rel.h>
+#include <utils/timestamp.h>
 
 #include "postgres/index/deadlines.h"
 #include "postgres/index/index.h"
+
+#define FIRST_PAUSE_MS 500
+#define LAST_PAUSE_MS 10000
 
 // The lock tags are those of rows of the index, which has none.
 static ItemPointerData lock_tag(OffsetNumber offset) {
@@ -91,14 +95,42 @@ void send_in_build(Delivery* delivery, OpenIndex* index) {
   forget_rows(delivery);
 }
 
+// Rows of statements do not wait one after the other for a store that is away. What the backend knows
+// of one index goes when it inserts into another one.
+static struct {
+  Oid index;
+  TimestampTz until;
+  int pause_ms;
+} away;
+
+static bool is_away(Relation index) {
+  return away.index == RelationGetRelid(index) && GetCurrentTimestamp() < away.until;
+}
+
+static void note_away(Relation index) {
+  if (away.index != RelationGetRelid(index)) away.pause_ms = 0;
+  away.index = RelationGetRelid(index);
+  away.pause_ms = Min(Max(2 * away.pause_ms, FIRST_PAUSE_MS), LAST_PAUSE_MS);
+  away.until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), away.pause_ms);
+}
+
+static void note_told(Relation index) {
+  if (away.index == RelationGetRelid(index)) away.index = InvalidOid;
+}
+
 void send_in_insert(Delivery* delivery) {
   OpenIndex index;
   farvec_error error = {0};
   lock_delivery(delivery->relation, ShareLock);
   open_index(&index, delivery->relation, FARVEC_INSERT_DEADLINE_MS);
   write_entries(delivery, true);
-  if (!tell(delivery, &index, &error)) {
+  if (is_away(delivery->relation)) {
     status_lacks(delivery->relation, delivery->vids[0]);
+  } else if (tell(delivery, &index, &error)) {
+    note_told(delivery->relation);
+  } else {
+    status_lacks(delivery->relation, delivery->vids[0]);
+    note_away(delivery->relation);
     ereport(DEBUG1, (errmsg("index \"%s\" catches up later: %s",
                             RelationGetRelationName(delivery->relation), error.message)));
   }
