@@ -205,8 +205,9 @@ class Farvec(Contender):
         return ""
 
     def index_bytes(self):
-        return int(self.server.ask(f"SELECT (farvec_stats('{self.table}_v')->>'bytes')::bigint + "
-                                   f"pg_relation_size('{self.table}_v')")[0])
+        index = f"{self.table}_v"
+        return int(self.server.ask(f"SELECT (farvec_stats('{index}')->'store'->>'bytes')::bigint + "
+                                   f"pg_relation_size('{index}')")[0])
 
 
 class FarvecOnNode(Farvec):
@@ -236,6 +237,12 @@ class FarvecOnNode(Farvec):
 
     def place(self):
         return f", node = '{self.address}'"
+
+    def index_bytes(self):
+        """A node does not say how many bytes its collection has; its folder does."""
+        every = pathlib.Path(self.folder.name).rglob("*")
+        files = sum(path.stat().st_size for path in every if path.is_file())
+        return files + int(self.server.ask(f"SELECT pg_relation_size('{self.table}_v')")[0])
 
     def close(self):
         self.node.terminate()
