@@ -48,8 +48,12 @@ static bool is_listed(const char* address) {
 }
 
 // The server reaches machines that its users do not, so it does not connect wherever they wish.
+static bool is_allowed(const char* address, Oid user) {
+  return superuser_arg(user) || is_listed(address);
+}
+
 static void check_allowed(const char* address) {
-  if (superuser() || is_listed(address)) return;
+  if (is_allowed(address, GetUserId())) return;
   ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                   errmsg("user %s may not search the compute node %s",
                          GetUserNameFromId(GetUserId(), false), address),
@@ -92,35 +96,31 @@ static const char* path_or_null(const char* path) {
   return *path == '\0' ? NULL : path;
 }
 
-static farvec_description described(farvec_connection* handle, const char* address,
-                                    Patience* patience) {
-  farvec_description served = {.size = sizeof served};
+static farvec_status describe(farvec_connection* handle, Patience* patience,
+                              farvec_description* served, farvec_error* error) {
+  *served = (farvec_description){.size = sizeof *served};
   farvec_status status;
-  farvec_error error;
   do {
     const farvec_wait wait = wait_of(patience);
-    status = library()->describe(handle, &wait, &served, &error);
+    status = library()->describe(handle, &wait, served, error);
   } while (is_to_repeat(patience, status));
-  if (status != FARVEC_OK) raise_library_error(&error, address, patience);
-  return served;
+  return status;
 }
 
-static farvec_connection* connected(const char* address, Patience* patience) {
+static farvec_status connect_to(const char* address, Patience* patience,
+                                farvec_connection** handle, farvec_error* error) {
   const farvec_connect_options options = {.size = sizeof options,
                                           .address = address,
                                           .tls_certificate = path_or_null(tls_certificate),
                                           .tls_key = path_or_null(tls_key),
                                           .tls_authority = path_or_null(tls_authority),
                                           .retries = 1};
-  farvec_connection* handle;
   farvec_status status;
-  farvec_error error;
   do {
     const farvec_wait wait = wait_of(patience);
-    status = library()->connect(&options, &wait, &handle, &error);
+    status = library()->connect(&options, &wait, handle, error);
   } while (is_to_repeat(patience, status));
-  if (status != FARVEC_OK) raise_library_error(&error, address, patience);
-  return handle;
+  return status;
 }
 
 static void check_address(const char* address) {
@@ -139,46 +139,91 @@ static bool is_another(const farvec_description* before, const farvec_descriptio
 }
 
 // The handle and what is known of its node change together, after all that can fail.
-bool refresh(Connection* connection, Patience* patience) {
-  const farvec_description now = described(connection->handle, connection->address, patience);
-  const bool another = is_another(&connection->served, &now);
-  if (another) {
+static farvec_status describe_again(Connection* connection, Patience* patience, bool* another,
+                                    farvec_error* error) {
+  farvec_description now;
+  farvec_status status = describe(connection->handle, patience, &now, error);
+  if (status != FARVEC_OK) return status;
+  *another = is_another(&connection->served, &now);
+  if (*another) {
     // The library checks queries by what the node had when it connected.
-    farvec_connection* handle = connected(connection->address, patience);
+    farvec_connection* handle;
+    status = connect_to(connection->address, patience, &handle, error);
+    if (status != FARVEC_OK) return status;
     library()->close(connection->handle);
     connection->handle = handle;
   }
   connection->served = now;
   connection->described_at = GetCurrentTimestamp();
+  return FARVEC_OK;
+}
+
+bool refresh(Connection* connection, Patience* patience) {
+  farvec_error error;
+  bool another = false;
+  if (describe_again(connection, patience, &another, &error) != FARVEC_OK) {
+    raise_library_error(&error, connection->address, patience);
+  }
   return another;
 }
 
 // A place with a new connection, of which nothing but the address is known yet.
-static Connection* connect_anew(const char* address, Patience* patience) {
+static farvec_status connect_anew(const char* address, Patience* patience, Connection** made,
+                                  farvec_error* error) {
   static bool closes_at_exit = false;
   if (!closes_at_exit) on_proc_exit(close_all, (Datum)0);
   closes_at_exit = true;
-  farvec_connection* handle = connected(address, patience);
+  farvec_connection* handle;
+  const farvec_status status = connect_to(address, patience, &handle, error);
+  if (status != FARVEC_OK) return status;
   Connection* place = place_for_another();
   if (place->handle != NULL) drop(place);
   strlcpy(place->address, address, sizeof place->address);
   place->handle = handle;
   ReserveExternalFD();  // the server counts its open files
-  return place;
+  *made = place;
+  return FARVEC_OK;
+}
+
+// A connection whose node was described no longer ago than a second; NULL with an error.
+static Connection* described_connection(const char* address, Patience* patience,
+                                        farvec_error* error) {
+  Connection* place = find(address);
+  farvec_status status = FARVEC_OK;
+  if (place == NULL) status = connect_anew(address, patience, &place, error);
+  if (status != FARVEC_OK) return NULL;
+  place->last_use = ++uses;
+  const bool is_new = place->served.size == 0;
+  bool another;
+  if (is_new) {
+    status = describe(place->handle, patience, &place->served, error);
+    if (status != FARVEC_OK) place->served.size = 0;
+    place->described_at = GetCurrentTimestamp();
+  } else if (TimestampDifferenceExceeds(place->described_at, GetCurrentTimestamp(),
+                                        DESCRIBED_FOR_MS)) {
+    status = describe_again(place, patience, &another, error);
+  }
+  return status == FARVEC_OK ? place : NULL;
 }
 
 Connection* connection_to(const char* address, Patience* patience) {
   check_address(address);
   check_allowed(address);
-  Connection* place = find(address);
-  if (place == NULL) place = connect_anew(address, patience);
-  place->last_use = ++uses;
-  if (place->served.size == 0) {
-    place->served = described(place->handle, address, patience);
-    place->described_at = GetCurrentTimestamp();
-  } else if (TimestampDifferenceExceeds(place->described_at, GetCurrentTimestamp(),
-                                        DESCRIBED_FOR_MS)) {
-    refresh(place, patience);
-  }
+  farvec_error error;
+  Connection* place = described_connection(address, patience, &error);
+  if (place == NULL) raise_library_error(&error, address, patience);
   return place;
+}
+
+Connection* try_connection_to(const char* address, Oid user, Patience* patience,
+                              farvec_error* error) {
+  check_address(address);
+  if (!is_allowed(address, user)) {
+    error->status = FARVEC_PERMISSION_DENIED;
+    snprintf(error->message, sizeof error->message,
+             "the owner of the index may not use this address: a superuser adds it to "
+             "farvec.allowed_nodes");
+    return NULL;
+  }
+  return described_connection(address, patience, error);
 }

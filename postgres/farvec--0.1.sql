@@ -218,3 +218,41 @@ $farvec$;
 
 CREATE FUNCTION farvec_node(node text) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+-- Indexes. Classes of operators have pgvector's names, and are of the types that are there.
+CREATE FUNCTION farvec_handler(internal) RETURNS index_am_handler
+  AS 'MODULE_PATHNAME' LANGUAGE C;
+CREATE ACCESS METHOD farvec TYPE INDEX HANDLER farvec_handler;
+COMMENT ON ACCESS METHOD farvec IS 'nearest vectors, which lie outside of PostgreSQL';
+
+DO $farvec$
+DECLARE
+  types pg_catalog.text;
+  class pg_catalog.text[];
+  type pg_catalog.text;
+BEGIN
+  SELECT pg_catalog.quote_ident(n.nspname) INTO types
+  FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace
+  WHERE e.extname = 'vector';
+  types := coalesce(types, '@extschema@');
+
+  FOREACH class SLICE 1 IN ARRAY ARRAY[
+      ['vector', 'l2', '<->'], ['vector', 'ip', '<#>'], ['vector', 'cosine', '<=>'],
+      ['halfvec', 'l2', '<->'], ['halfvec', 'ip', '<#>'], ['halfvec', 'cosine', '<=>'],
+      ['bit', 'hamming', '<~>'], ['bit', 'jaccard', '<%>']] LOOP
+    type := CASE class[1] WHEN 'bit' THEN 'pg_catalog.bit' ELSE types || '.' || class[1] END;
+    IF pg_catalog.to_regtype(type) IS NULL OR
+       pg_catalog.to_regoperator(types || '.' || class[3] || '(' ||
+                                 type || ',' || type || ')') IS NULL THEN
+      CONTINUE;  -- pgvector before 0.7 has neither half vectors nor distances of bits
+    END IF;
+    EXECUTE pg_catalog.format($sql$
+CREATE FUNCTION farvec_class_%1$s_%2$s(internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE OPERATOR CLASS %1$s_%2$s_ops FOR TYPE %3$s USING farvec AS
+  OPERATOR 1 %4$s.%5$s (%3$s, %3$s) FOR ORDER BY pg_catalog.float_ops,
+  FUNCTION 1 farvec_class_%1$s_%2$s(internal);
+$sql$, class[1], class[2], type, types, class[3]);
+  END LOOP;
+END
+$farvec$;

@@ -8,6 +8,8 @@
 #include <utils/guc.h>
 
 #include "postgres/connections.h"
+#include "postgres/index/index.h"
+#include "postgres/shared.h"
 
 PG_MODULE_MAGIC;
 
@@ -31,5 +33,8 @@ void _PG_init(void);
 
 void _PG_init(void) {
   define_connection_settings();
+  define_index_settings();
+  define_index_options();
+  request_shared_state();
   MarkGUCPrefixReserved("farvec");
 }

@@ -15,7 +15,10 @@
 #define FARVEC_LIBRARY_FUNCTIONS(each)                                                            \
   each(version) each(connect) each(close) each(describe) each(state) each(text_free) each(search) \
       each(results_count) each(results_ids) each(results_distances) each(results_attributes)      \
-          each(results_coverage) each(results_free)
+          each(results_coverage) each(results_counts) each(results_free) each(cursor_open)        \
+              each(cursor_next) each(cursor_free) each(insert) each(erase) each(erase_matching)   \
+                  each(get) each(list) each(rows_count) each(rows_found) each(rows_id)            \
+                      each(rows_vector) each(rows_matches) each(rows_free)
 
 #define FARVEC_LIBRARY_MEMBER(name) __typeof__(farvec_##name)* name;
 typedef struct Library {

@@ -7,6 +7,7 @@
 #include <utils/fmgrprotos.h>
 #include <utils/varbit.h>
 
+#include "postgres/bit_order.h"
 #include "postgres/half.h"
 #include "postgres/vector_text.h"
 
@@ -23,14 +24,10 @@ static void refuse_bits(int32_t type, bool is_bits) {
                   errhint(is_bits ? "Ask with a vector." : "Ask with bits, as B'1011'.")));
 }
 
-// PostgreSQL's first bit is the greatest of a byte, and the node's is the least.
 static farvec_vectors bits_query(VarBit* bits) {
-  const int count = VARBITLEN(bits);
-  bits8* bytes = palloc0((Size)VARBITBYTES(bits) + 1);
-  for (int i = 0; i < count; i++) {
-    if (VARBITS(bits)[i / 8] & (0x80 >> i % 8)) bytes[i / 8] |= (bits8)(1 << i % 8);
-  }
-  return (farvec_vectors){bytes, 1, (uint32_t)count, FARVEC_B1};
+  uint8* bytes = palloc((Size)VARBITBYTES(bits) + 1);
+  reverse_bits(VARBITS(bits), VARBITBYTES(bits), bytes);
+  return (farvec_vectors){bytes, 1, (uint32_t)VARBITLEN(bits), FARVEC_B1};
 }
 
 // Ends with an error for numbers beyond the greatest half float.

@@ -13,12 +13,15 @@
 #include "client/c/farvec.h"
 #include "postgres/library.h"
 
+#define kCoversAll PG_UINT64_MAX
+
 // Which index it is. All members differ from those of any copy of the index's pages.
 typedef struct StoreIdentity {
   uint64 number;  // random, made when the index was built; in the meta page
   Oid tablespace;
   Oid database;
-  Oid file;  // relfilenode
+  Oid file;   // relfilenode
+  Oid index;  // pg_class.oid, which stays when the index is built again
 } StoreIdentity;
 
 // What the store is made for; fixed when the index is built.
@@ -32,11 +35,13 @@ typedef struct StoreShape {
 
 typedef struct StoreState {
   // Everything with a smaller VID that was not erased is in the store, whatever happened. Valid
-  // when `ready` is false too.
+  // when `ready` is false too. kCoversAll: the store keeps all that it was ever told.
   uint64 covered;
   // All that is inserted from now on is kept until the store or the server ends, and nothing that
   // was told since `covered` was read has been lost.
   bool ready;
+  // What it holds is of another index: begin() comes before anything is inserted, and `covered` is 0.
+  bool foreign;
   uint64 rows;
   uint64 bytes;  // on disks and memory nodes; 0: unknown
 } StoreState;
@@ -59,10 +64,18 @@ typedef struct StoreSearch StoreSearch;  // freed with the memory context in whi
 // their comment says otherwise. Each waits with `patience`, and an interrupt ends its waits.
 typedef struct StoreKind {
   const char* name;
+  // A server and its standbys have one store together, which the primary alone changes.
+  bool is_shared;
 
-  // The store of an index. `place` is the node's address, or NULL.
+  // The store of an index. `place` is the node's address, or NULL. Ends with an error where the
+  // store cannot have this shape, or `owner`, who owns the index, may not use the place.
   Store* (*open)(const StoreIdentity* identity, const StoreShape* shape, const char* place,
-                 Patience* patience);
+                 Oid owner, Patience* patience);
+
+  // Makes the store empty and this index's own. Ends with an error where what it holds belongs to
+  // another index that is still there. Nobody else uses the index meanwhile. `is_build` tells a
+  // build from catching up with a store that is `foreign`.
+  void (*begin)(Store* store, bool is_build, Patience* patience);
 
   StoreState (*state)(Store* store, Patience* patience);
 
@@ -76,10 +89,19 @@ typedef struct StoreKind {
   bool (*erase)(Store* store, const uint64* vids, size_t count, Patience* patience,
                 farvec_error* error);
 
-  // Says that everything with a smaller VID is in the store now: it is ready.
-  void (*covers)(Store* store, uint64 vid, Patience* patience);
-  // Makes all that is in it durable, and then remembers, durably, that it covers `vid`.
+  // Says that everything with a smaller VID is in the store now. With `ready`, each later insert is
+  // told to the store too; on a standby nobody tells it, and it is asked to cover more before each
+  // search. NULL: the store has no watermark.
+  void (*covers)(Store* store, uint64 vid, bool ready, Patience* patience);
+  // Makes all that is in it durable, and then remembers, durably, that it covers `vid`. NULL: it
+  // always is.
   void (*flush)(Store* store, uint64 vid, Patience* patience);
+
+  // Reads vectors, to compare them: writes a byte for each VID, 1 where it is there, and one vector
+  // for each VID, of any bytes where it is not there. Vectors of FARVEC_COSINE may have another length
+  // than those inserted. NULL: the store cannot.
+  void (*get)(Store* store, const uint64* vids, size_t count, bool* found, void* vectors,
+              Patience* patience);
 
   // A search, which lives in the current memory context. Waits for nothing.
   StoreSearch* (*search)(Store* store, const void* query, const StoreSearchOptions* options);
@@ -89,7 +111,7 @@ typedef struct StoreKind {
   // What the search did until now.
   void (*counts)(const StoreSearch* search, farvec_counts* counts);
 
-  // Removes the store, when its index is gone for good.
+  // Removes the store, when its index is gone for good. NULL: somebody else does.
   void (*drop)(const StoreIdentity* identity, const char* place);
 } StoreKind;
 

@@ -1,0 +1,113 @@
+// CREATE INDEX and REINDEX, and INSERT.
+#include <postgres.h>
+
+#include <access/tableam.h>
+#include <catalog/index.h>
+#include <commands/progress.h>
+#include <miscadmin.h>
+#include <nodes/execnodes.h>
+#include <utils/backend_progress.h>
+#include <utils/memutils.h>
+#include <utils/rel.h>
+
+#include "postgres/index/deadlines.h"
+#include "postgres/index/index.h"
+#include "postgres/shared.h"
+
+#define MAX_BATCH 1000  // rows
+
+typedef struct Build {
+  OpenIndex index;
+  Delivery* delivery;
+  MemoryContext row;  // what one row needs
+  double rows;
+} Build;
+
+size_t batch_rows(const StoreShape* shape) {
+  const size_t room = (size_t)maintenance_work_mem * 1024 / 2;
+  return Max(Min(room / vector_size(shape), MAX_BATCH), 1);
+}
+
+static void add_to_build(Relation relation, ItemPointer tid, Datum* values, bool* nulls,
+                         bool is_alive, void* state) {
+  (void)relation;
+  (void)is_alive;
+  Build* build = state;
+  const MemoryContext before = MemoryContextSwitchTo(build->row);
+  add_row(build->delivery, values[0], nulls[0], tid);
+  MemoryContextSwitchTo(before);
+  MemoryContextReset(build->row);
+  build->rows++;
+  if (is_full(build->delivery)) {
+    send_in_build(build->delivery, &build->index);
+    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, (int64)build->rows);
+  }
+}
+
+// Makes what was built durable in the store, where it does not do so by itself.
+static void finish_store(Build* build) {
+  OpenIndex* index = &build->index;
+  const uint64 next = status_begin_catching_up(index->relation, false);
+  index->patience = patience_for(FARVEC_BATCH_DEADLINE_MS);
+  if (index->kind->covers != NULL) {
+    index->kind->covers(index->store, next, true, &index->patience);
+  }
+  if (index->kind->flush != NULL) index->kind->flush(index->store, next, &index->patience);
+}
+
+IndexBuildResult* farvec_build(Relation heap, Relation index, IndexInfo* info) {
+  shared_state();
+  const StoreShape shape = shape_of(index);
+  store_kind(node_of(index));
+  status_create(index, MAIN_FORKNUM, &shape);
+  Build build = {.rows = 0};
+  open_index(&build.index, index, FARVEC_BATCH_DEADLINE_MS);
+  build.index.kind->begin(build.index.store, true, &build.index.patience);
+  build.delivery = make_delivery(index, batch_rows(&shape));
+  build.row = AllocSetContextCreate(CurrentMemoryContext, "farvec row", ALLOCSET_DEFAULT_SIZES);
+  const double scanned =
+      table_index_build_scan(heap, index, info, true, true, add_to_build, &build, NULL);
+  send_in_build(build.delivery, &build.index);
+  finish_store(&build);
+  MemoryContextDelete(build.row);
+  IndexBuildResult* result = palloc0(sizeof *result);
+  result->heap_tuples = scanned;
+  result->index_tuples = build.rows;
+  return result;
+}
+
+// The init fork of an unlogged index, which takes the place of its pages after a crash.
+void farvec_build_empty(Relation index) {
+  const StoreShape shape = shape_of(index);
+  status_create(index, INIT_FORKNUM, &shape);
+}
+
+// The room for one row is kept for the statement.
+static Delivery* delivery_of(Relation index, IndexInfo* info) {
+  if (info->ii_AmCache == NULL) {
+    const MemoryContext before = MemoryContextSwitchTo(info->ii_Context);
+    info->ii_AmCache = make_delivery(index, 1);
+    MemoryContextSwitchTo(before);
+  }
+  Delivery* delivery = info->ii_AmCache;
+  delivery->relation = index;
+  return delivery;
+}
+
+bool farvec_insert_row(Relation index, Datum* values, bool* nulls, ItemPointer tid, Relation heap,
+                       IndexUniqueCheck unique, bool unchanged, IndexInfo* info) {
+  (void)heap;
+  (void)unique;
+  (void)unchanged;
+  Delivery* delivery = delivery_of(index, info);
+  delivery->count = 0;
+  delivery->stored = 0;
+  const MemoryContext row =
+      AllocSetContextCreate(CurrentMemoryContext, "farvec row", ALLOCSET_SMALL_SIZES);
+  const MemoryContext before = MemoryContextSwitchTo(row);
+  add_row(delivery, values[0], nulls[0], tid);
+  send_in_insert(delivery);
+  MemoryContextSwitchTo(before);
+  MemoryContextDelete(row);
+  return false;
+}

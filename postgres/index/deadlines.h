@@ -1,0 +1,17 @@
+// This header says how long the access method waits for a store.
+#ifndef FARVEC_POSTGRES_INDEX_DEADLINES_H
+#define FARVEC_POSTGRES_INDEX_DEADLINES_H
+
+#include <postgres.h>
+
+#define FARVEC_INSERT_DEADLINE_MS 10000  // a row of an INSERT, which then succeeds without the store
+#define FARVEC_SCAN_DEADLINE_MS 30000    // one batch of a search
+#define FARVEC_BATCH_DEADLINE_MS 600000  // one batch of a build or of catching up
+#define FARVEC_ERASE_DEADLINE_MS 10000
+
+// Lengths for which sums of squares are exact enough as floats.
+static inline bool is_usual_length(double length) {
+  return length > 1e-16 && length < 1e16;
+}
+
+#endif

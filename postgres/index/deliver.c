@@ -1,0 +1,112 @@
+// Rows get their VIDs, and the store is told their vectors.
+#include <postgres.h>
+
+#include <math.h>
+#include <storage/lmgr.h>
+#include <utils/memutils.h>
+#include <utils/rel.h>
+
+#include "postgres/index/deadlines.h"
+#include "postgres/index/index.h"
+
+// The lock tags are those of rows of the index, which has none.
+static ItemPointerData lock_tag(OffsetNumber offset) {
+  ItemPointerData tag;
+  ItemPointerSet(&tag, 0, offset);
+  return tag;
+}
+
+void lock_delivery(Relation index, int mode) {
+  ItemPointerData tag = lock_tag(1);
+  LockTuple(index, &tag, mode);
+}
+
+void unlock_delivery(Relation index, int mode) {
+  ItemPointerData tag = lock_tag(1);
+  UnlockTuple(index, &tag, mode);
+}
+
+Delivery* make_delivery(Relation index, size_t room) {
+  Delivery* delivery = palloc0(sizeof *delivery);
+  delivery->relation = index;
+  delivery->meta = status_meta(index);
+  delivery->room = room;
+  delivery->bytes = vector_size(&delivery->meta.shape);
+  delivery->entries = palloc(room * sizeof(StatusEntry));
+  delivery->vids = palloc(room * sizeof(uint64));
+  delivery->vectors = palloc_extended(room * delivery->bytes, MCXT_ALLOC_HUGE);
+  return delivery;
+}
+
+// The cosine of very short and very long vectors is not what SQL computes: its sums are floats.
+static bool is_storable(const StoreShape* shape, double length) {
+  return shape->metric != FARVEC_COSINE || is_usual_length(length);
+}
+
+// The vector of a row that no store holds leaves no gap: the next one takes its place.
+void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid) {
+  StatusEntry* entry = &delivery->entries[delivery->count];
+  *entry = (StatusEntry){.block = ItemPointerGetBlockNumber(tid),
+                         .offset = ItemPointerGetOffsetNumber(tid)};
+  if (is_null) {
+    entry->flags = FARVEC_NULL;
+  } else {
+    char* place = delivery->vectors + delivery->stored * delivery->bytes;
+    const double length = write_vector(value, &delivery->meta.shape, place);
+    if (!is_storable(&delivery->meta.shape, length)) entry->flags = FARVEC_ZERO;
+    if (delivery->meta.shape.metric == FARVEC_INNER_PRODUCT) {
+      delivery->longest = Max(delivery->longest, length);
+    }
+  }
+  delivery->kinds |= entry->flags;
+  delivery->stored += entry->flags == 0;
+  delivery->count++;
+}
+
+// Gives the waiting rows their VIDs. Those of rows for the store come first then, in order.
+static void write_entries(Delivery* delivery, bool durable) {
+  status_notes(delivery->relation, delivery->kinds, delivery->longest);
+  status_add(delivery->relation, delivery->entries, delivery->vids, delivery->count, durable);
+  size_t kept = 0;
+  for (size_t i = 0; i < delivery->count; i++) {
+    if (delivery->entries[i].flags == 0) delivery->vids[kept++] = delivery->vids[i];
+  }
+}
+
+static bool tell(Delivery* delivery, OpenIndex* index, farvec_error* error) {
+  if (delivery->stored == 0) return true;
+  return index->kind->insert(index->store, delivery->vids, delivery->vectors, delivery->stored,
+                             &index->patience, error);
+}
+
+static void forget_rows(Delivery* delivery) {
+  delivery->count = 0;
+  delivery->stored = 0;
+  delivery->kinds = 0;
+  delivery->longest = 0;
+}
+
+void send_in_build(Delivery* delivery, OpenIndex* index) {
+  farvec_error error = {0};
+  write_entries(delivery, false);
+  index->patience = patience_for(FARVEC_BATCH_DEADLINE_MS);
+  if (!tell(delivery, index, &error)) {
+    raise_library_error(&error, node_of(delivery->relation), &index->patience);
+  }
+  forget_rows(delivery);
+}
+
+void send_in_insert(Delivery* delivery) {
+  OpenIndex index;
+  farvec_error error = {0};
+  lock_delivery(delivery->relation, ShareLock);
+  open_index(&index, delivery->relation, FARVEC_INSERT_DEADLINE_MS);
+  write_entries(delivery, true);
+  if (!tell(delivery, &index, &error)) {
+    status_lacks(delivery->relation, delivery->vids[0]);
+    ereport(DEBUG1, (errmsg("index \"%s\" catches up later: %s",
+                            RelationGetRelationName(delivery->relation), error.message)));
+  }
+  unlock_delivery(delivery->relation, ShareLock);
+  forget_rows(delivery);
+}

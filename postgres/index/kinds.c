@@ -1,0 +1,47 @@
+// Which store an index has, and opening the two.
+#include <postgres.h>
+
+#include <utils/rel.h>
+
+#include "postgres/index/index.h"
+#include "postgres/shared.h"
+
+const StoreKind* store_kind(const char* node) {
+  if (node != NULL) return &kNodeStore;
+  ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                  errmsg("this server has no engine for indexes of farvec yet"),
+                  errhint("Serve an empty collection from a compute node, and name it: "
+                          "WITH (node = 'host:port').")));
+}
+
+StoreIdentity identity_of(Relation index, const StatusMeta* meta) {
+#if PG_VERSION_NUM >= 160000
+  return (StoreIdentity){.number = meta->number,
+                         .tablespace = index->rd_locator.spcOid,
+                         .database = index->rd_locator.dbOid,
+                         .file = index->rd_locator.relNumber,
+                         .index = RelationGetRelid(index)};
+#else
+  return (StoreIdentity){.number = meta->number,
+                         .tablespace = index->rd_node.spcNode,
+                         .database = index->rd_node.dbNode,
+                         .file = index->rd_node.relNode,
+                         .index = RelationGetRelid(index)};
+#endif
+}
+
+void open_index(OpenIndex* index, Relation relation, uint32 deadline_ms) {
+  shared_state();
+  index->relation = relation;
+  index->meta = status_meta(relation);
+  if (index->meta.number == 0) {
+    status_number(relation);
+    index->meta = status_meta(relation);
+  }
+  const char* node = node_of(relation);
+  const StoreIdentity identity = identity_of(relation, &index->meta);
+  index->kind = store_kind(node);
+  index->patience = patience_for(deadline_ms);
+  index->store = index->kind->open(&identity, &index->meta.shape, node,
+                                   relation->rd_rel->relowner, &index->patience);
+}

@@ -1,0 +1,91 @@
+// The options of CREATE INDEX ... WITH (...), and the settings of scans.
+#include <postgres.h>
+
+#include <access/reloptions.h>
+#include <utils/guc.h>
+#include <utils/rel.h>
+
+#include "postgres/connections.h"
+#include "postgres/index/index.h"
+
+#define MAX_DEGREE 1024
+#define MAX_BUILD_LIST 10000
+#define MAX_SEARCH_LIST 100000
+#define USUAL_SEARCH_LIST 64
+
+int farvec_search_list = USUAL_SEARCH_LIST;
+bool farvec_iterative_scan = true;
+
+static relopt_kind kind;
+
+static void check_node(const char* address) {
+  if (address == NULL || *address == '\0') return;
+  if (strlen(address) > FARVEC_MAX_ADDRESS) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("the address of a compute node has at most %d bytes", FARVEC_MAX_ADDRESS)));
+  }
+}
+
+static void refuse_not_yet(const char* value) {
+  if (value == NULL || *value == '\0') return;
+  ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                  errmsg("tier and layout cannot be chosen yet (\"%s\")", value),
+                  errhint("Leave them out, or serve the index from a compute node, which has them: "
+                          "WITH (node = 'host:port').")));
+}
+
+static void add_integer(const char* name, const char* text, int most) {
+  add_int_reloption(kind, name, text, 0, 0, most, AccessExclusiveLock);
+}
+
+void define_index_options(void) {
+  kind = add_reloption_kind();
+  add_string_reloption(kind, "node", "Address of the compute node that has the vectors", "",
+                       check_node, AccessExclusiveLock);
+  add_integer("degree", "Neighbours of a vector in the graph", MAX_DEGREE);
+  add_integer("m", "Half of degree: pgvector's name", MAX_DEGREE / 2);
+  add_integer("build_list", "Candidates of an insert into the graph", MAX_BUILD_LIST);
+  add_integer("ef_construction", "build_list: pgvector's name", MAX_BUILD_LIST);
+  add_string_reloption(kind, "tier", "Where vectors lie", "", refuse_not_yet, AccessExclusiveLock);
+  add_string_reloption(kind, "layout", "How records lie", "", refuse_not_yet, AccessExclusiveLock);
+}
+
+static void refuse_both(int one, const char* name, int other, const char* other_name) {
+  if (one == 0 || other == 0) return;
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                  errmsg("%s and %s say the same, and only one may be given", name, other_name)));
+}
+
+bytea* index_options(Datum options, bool validate) {
+  static const relopt_parse_elt parsed[] = {
+      {"node", RELOPT_TYPE_STRING, offsetof(IndexOptions, node)},
+      {"degree", RELOPT_TYPE_INT, offsetof(IndexOptions, degree)},
+      {"m", RELOPT_TYPE_INT, offsetof(IndexOptions, m)},
+      {"build_list", RELOPT_TYPE_INT, offsetof(IndexOptions, build_list)},
+      {"ef_construction", RELOPT_TYPE_INT, offsetof(IndexOptions, ef_construction)},
+      {"tier", RELOPT_TYPE_STRING, offsetof(IndexOptions, tier)},
+      {"layout", RELOPT_TYPE_STRING, offsetof(IndexOptions, layout)}};
+  IndexOptions* made = build_reloptions(options, validate, kind, sizeof(IndexOptions), parsed,
+                                        lengthof(parsed));
+  if (made != NULL && validate) {
+    refuse_both(made->degree, "degree", made->m, "m");
+    refuse_both(made->build_list, "build_list", made->ef_construction, "ef_construction");
+  }
+  return (bytea*)made;
+}
+
+const char* node_of(Relation index) {
+  const IndexOptions* options = (const IndexOptions*)index->rd_options;
+  const char* address = options == NULL ? NULL : GET_STRING_RELOPTION(options, node);
+  return address == NULL || *address == '\0' ? NULL : address;
+}
+
+void define_index_settings(void) {
+  DefineCustomIntVariable("farvec.search_list",
+                          "Candidates that a scan of an index keeps: more find more.", NULL,
+                          &farvec_search_list, USUAL_SEARCH_LIST, 1, MAX_SEARCH_LIST, PGC_USERSET, 0,
+                          NULL, NULL, NULL);
+  DefineCustomBoolVariable("farvec.iterative_scan",
+                           "A scan goes on until the statement has all rows that it wants.", NULL,
+                           &farvec_iterative_scan, true, PGC_USERSET, 0, NULL, NULL, NULL);
+}

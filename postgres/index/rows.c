@@ -1,0 +1,105 @@
+#include <postgres.h>
+
+#include "postgres/index/rows.h"
+
+#include <access/heapam.h>
+#include <access/tableam.h>
+#include <catalog/index.h>
+#include <executor/executor.h>
+#include <miscadmin.h>
+#include <utils/guc.h>
+#include <utils/memutils.h>
+#include <utils/rel.h>
+#include <utils/snapmgr.h>
+
+struct RowReader {
+  OpenIndex* index;
+  IndexInfo* info;
+  EState* state;
+  TupleTableSlot* slot;
+  IndexFetchTableData* fetch;
+  SnapshotData non_vacuumable;
+  Snapshot snapshot;
+  bool was_there;
+  bool is_null;
+  // What is set back in the end.
+  Oid user;
+  int security;
+  int settings;
+};
+
+static void become_owner(RowReader* reader, Relation heap) {
+  GetUserIdAndSecContext(&reader->user, &reader->security);
+  SetUserIdAndSecContext(heap->rd_rel->relowner,
+                         reader->security | SECURITY_RESTRICTED_OPERATION);
+  reader->settings = NewGUCNestLevel();
+#if PG_VERSION_NUM >= 170000
+  RestrictSearchPath();
+#endif
+}
+
+RowReader* open_rows(OpenIndex* index, Relation heap, Snapshot snapshot) {
+  RowReader* reader = palloc0(sizeof *reader);
+  reader->index = index;
+  reader->info = BuildIndexInfo(index->relation);
+  reader->state = CreateExecutorState();
+  reader->slot = table_slot_create(heap, NULL);
+  reader->fetch = table_index_fetch_begin(heap);
+  InitNonVacuumableSnapshot(reader->non_vacuumable, GlobalVisTestFor(heap));
+  reader->snapshot = snapshot != NULL ? snapshot : &reader->non_vacuumable;
+  become_owner(reader, heap);
+  return reader;
+}
+
+void close_rows(RowReader* reader) {
+  AtEOXact_GUC(false, reader->settings);
+  SetUserIdAndSecContext(reader->user, reader->security);
+  table_index_fetch_end(reader->fetch);
+  ExecDropSingleTupleTableSlot(reader->slot);
+  FreeExecutorState(reader->state);
+  pfree(reader);
+}
+
+bool vector_of_slot(RowReader* reader, TupleTableSlot* slot, void* to, double* length) {
+  ExprContext* context = GetPerTupleExprContext(reader->state);
+  Datum values[INDEX_MAX_KEYS];
+  bool nulls[INDEX_MAX_KEYS];
+  context->ecxt_scantuple = slot;
+  const MemoryContext before = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
+  FormIndexDatum(reader->info, slot, reader->state, values, nulls);
+  reader->is_null = nulls[0];
+  if (!nulls[0]) *length = write_vector(values[0], &reader->index->meta.shape, to);
+  MemoryContextSwitchTo(before);
+  ResetPerTupleExprContext(reader->state);
+  return !nulls[0];
+}
+
+// Versions of a row that are one entry have the same vector; but before the index was made they may
+// have had others. The last one counts.
+bool read_vector(RowReader* reader, const StatusEntry* entry, void* to) {
+  ItemPointerData tid;
+  bool goes_on = false;
+  bool all_dead;
+  double length;
+  ItemPointerSet(&tid, entry->block, entry->offset);
+  reader->was_there = false;
+  do {
+    const bool is_there = table_index_fetch_tuple(reader->fetch, &tid, reader->snapshot,
+                                                  reader->slot, &goes_on, &all_dead);
+    reader->was_there = reader->was_there || is_there;
+    if (!is_there) break;
+  } while (goes_on);
+  return reader->was_there && vector_of_slot(reader, reader->slot, to, &length);
+}
+
+const ItemPointerData* row_tid(const RowReader* reader) {
+  return &reader->slot->tts_tid;
+}
+
+bool row_is_null(const RowReader* reader) {
+  return reader->is_null;
+}
+
+bool row_was_there(const RowReader* reader) {
+  return reader->was_there;
+}

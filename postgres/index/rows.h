@@ -1,0 +1,32 @@
+// This header reads the vectors of an index's rows from its table.
+#ifndef FARVEC_POSTGRES_INDEX_ROWS_H
+#define FARVEC_POSTGRES_INDEX_ROWS_H
+
+#include <postgres.h>
+
+#include <utils/snapshot.h>
+
+#include "postgres/index/index.h"
+
+typedef struct RowReader RowReader;
+
+// Reads the rows that `snapshot` sees; with NULL, all that anybody may see. Expressions of the index
+// are evaluated as the owner of the table, until close_rows().
+RowReader* open_rows(OpenIndex* index, Relation heap, Snapshot snapshot);
+void close_rows(RowReader* reader);
+
+// Writes the vector of an entry's row, as a store takes it. Answers false where there is no such row,
+// or its vector is null.
+bool read_vector(RowReader* reader, const StatusEntry* entry, void* to);
+
+// Where the row of the last read_vector() lies: an entry names the first of several versions.
+const ItemPointerData* row_tid(const RowReader* reader);
+// Answers whether the last row's vector was null.
+bool row_is_null(const RowReader* reader);
+// Answers whether there was a row.
+bool row_was_there(const RowReader* reader);
+
+// The vector, its length and whether it is null, of a row in a slot.
+bool vector_of_slot(RowReader* reader, TupleTableSlot* slot, void* to, double* length);
+
+#endif

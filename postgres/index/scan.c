@@ -1,0 +1,198 @@
+// Scans: rows in the order of their distances, which the executor computes again.
+#include <postgres.h>
+
+#include <access/genam.h>
+#include <math.h>
+#include <miscadmin.h>
+#include <pgstat.h>
+#include <storage/bufmgr.h>
+#include <utils/memutils.h>
+#include <utils/rel.h>
+#include <utils/snapmgr.h>
+
+#include "postgres/index/deadlines.h"
+#include "postgres/index/scan.h"
+
+// LIMIT 10 takes 11 rows and those that are nearly as near as the last one.
+#define FIRST_BATCH 20
+#define LAST_BATCH 2000
+
+ScanReport last_scan;
+
+IndexScanDesc farvec_begin_scan(Relation index, int keys, int order_bys) {
+  IndexScanDesc scan = RelationGetIndexScan(index, keys, order_bys);
+  scan->opaque = NULL;
+  // The executor reads them after each row.
+  if (order_bys > 0) {
+    scan->xs_orderbyvals = palloc0(sizeof(Datum) * (Size)order_bys);
+    scan->xs_orderbynulls = palloc0(sizeof(bool) * (Size)order_bys);
+  }
+  return scan;
+}
+
+void farvec_rescan(IndexScanDesc scan, ScanKey keys, int key_count, ScanKey order_bys,
+                   int order_by_count) {
+  (void)key_count;
+  (void)order_by_count;
+  if (keys != NULL && scan->numberOfKeys > 0) {
+    memmove(scan->keyData, keys, (Size)scan->numberOfKeys * sizeof(ScanKeyData));
+  }
+  if (order_bys != NULL && scan->numberOfOrderBys > 0) {
+    memmove(scan->orderByData, order_bys, (Size)scan->numberOfOrderBys * sizeof(ScanKeyData));
+  }
+  farvec_end_scan(scan);
+}
+
+void farvec_end_scan(IndexScanDesc scan) {
+  FarvecScan* own = scan->opaque;
+  scan->opaque = NULL;
+  if (own == NULL) return;
+  last_scan = own->report;
+  MemoryContextDelete(own->context);
+}
+
+static void read_query(FarvecScan* own, IndexScanDesc scan) {
+  const StoreShape* shape = &own->index.meta.shape;
+  if (scan->numberOfOrderBys == 0) return;
+  const ScanKey key = &scan->orderByData[0];
+  own->is_null = (key->sk_flags & SK_ISNULL) != 0;
+  if (own->is_null) return;
+  own->query = palloc(vector_size(shape));
+  own->query_length = write_vector(key->sk_argument, shape, own->query);
+  own->has_query = shape->metric != FARVEC_COSINE || is_usual_length(own->query_length);
+}
+
+static void begin_search(FarvecScan* own) {
+  const uint32 list = (uint32)farvec_search_list;
+  const StoreSearchOptions options = {.k = FIRST_BATCH, .list = list};
+  own->batch = farvec_iterative_scan ? FIRST_BATCH : list;
+  own->room = Max(LAST_BATCH, own->batch);
+  own->found = palloc_extended(own->room * sizeof(StoreFound), MCXT_ALLOC_HUGE);
+  own->search = own->index.kind->search(own->index.store, own->query, &options);
+}
+
+// The first row is asked for: everything is in the store then, or the statement ends.
+static FarvecScan* begin(IndexScanDesc scan) {
+  if (!IsMVCCSnapshot(scan->xs_snapshot)) {
+    elog(ERROR, "scans of farvec indexes need a snapshot that stays as it is");
+  }
+  pgstat_count_index_scan(scan->indexRelation);
+  const MemoryContext context = AllocSetContextCreate(GetMemoryChunkContext(scan), "farvec scan",
+                                                      ALLOCSET_DEFAULT_SIZES);
+  const MemoryContext before = MemoryContextSwitchTo(context);
+  FarvecScan* own = palloc0(sizeof *own);
+  own->context = context;
+  scan->opaque = own;
+  open_index(&own->index, scan->indexRelation, FARVEC_SCAN_DEADLINE_MS);
+  read_query(own, scan);
+  own->given = make_given();
+  own->page = palloc(sizeof *own->page);
+  own->page->used = 0;
+  own->next_block = 1;
+  own->report.index = RelationGetRelid(scan->indexRelation);
+  if (own->has_query) {
+    ensure_complete(&own->index, scan->heapRelation);
+    begin_search(own);
+  }
+  own->step = own->has_query ? kAsking : kRest;
+  MemoryContextSwitchTo(before);
+  return own;
+}
+
+static bool put(IndexScanDesc scan, const StatusEntry* entry, double distance, bool is_null) {
+  ItemPointerSet(&scan->xs_heaptid, entry->block, entry->offset);
+  scan->xs_recheck = false;
+  scan->xs_recheckorderby = scan->numberOfOrderBys > 0;
+  if (scan->numberOfOrderBys > 0) {
+    scan->xs_orderbyvals[0] = Float8GetDatum(distance);
+    scan->xs_orderbynulls[0] = is_null;
+  }
+  return true;
+}
+
+// Asks for the next batch. Answers false where there is none.
+static bool ask_more(FarvecScan* own) {
+  if (!farvec_iterative_scan && own->report.batches > 0) return false;
+  const MemoryContext before = MemoryContextSwitchTo(own->context);
+  own->index.patience = patience_for(FARVEC_SCAN_DEADLINE_MS);
+  own->count = own->index.kind->next(own->search, own->found, own->batch, &own->index.patience);
+  own->index.kind->counts(own->search, &own->report.counts);
+  MemoryContextSwitchTo(before);
+  own->place = 0;
+  own->batch = Min(2 * own->batch, own->room);
+  own->report.batches++;
+  own->report.found += own->count;
+  return own->count > 0;
+}
+
+static bool next_found(FarvecScan* own, IndexScanDesc scan) {
+  while (own->place < own->count || ask_more(own)) {
+    const StoreFound* found = &own->found[own->place++];
+    StatusEntry entry;
+    if (!status_find(own->index.relation, found->vid, &entry)) {
+      own->report.dead++;
+    } else if (give(own->given, found->vid)) {
+      return put(scan, &entry, lower_bound(own, found->distance), false);
+    }
+  }
+  return false;
+}
+
+static bool is_of_step(const FarvecScan* own, const StatusEntry* entry, uint64 vid) {
+  if (!status_is_live(entry)) return false;
+  switch (own->step) {
+    case kRest:
+      return (entry->flags & FARVEC_STORELESS) == 0 && !was_given(own->given, vid);
+    case kUnstored:
+      return (entry->flags & FARVEC_STORELESS) == FARVEC_ZERO;
+    default:
+      return (entry->flags & FARVEC_NULL) != 0;
+  }
+}
+
+static bool read_next_page(FarvecScan* own) {
+  if (own->next_block >= status_blocks(own->index.relation)) return false;
+  CHECK_FOR_INTERRUPTS();
+  status_read(own->index.relation, own->next_block++, NULL, own->page);
+  own->entry = 0;
+  return true;
+}
+
+// The next row of the pages that is of this step.
+static bool next_on_pages(FarvecScan* own, IndexScanDesc scan) {
+  do {
+    while (own->entry < own->page->used) {
+      const uint32 place = own->entry++;
+      const StatusEntry* entry = &own->page->entries[place];
+      if (is_of_step(own, entry, vid_of(own->page->generation, own->page->block, place))) {
+        if (own->step == kRest) own->report.rest++;
+        if (own->step != kRest) own->report.unstored++;
+        return put(scan, entry, -INFINITY, own->is_null || own->step == kNulls);
+      }
+    }
+  } while (read_next_page(own));
+  return false;
+}
+
+// Steps for which no row was ever written are left out.
+static void next_step(FarvecScan* own) {
+  const uint32 kinds = status_meta(own->index.relation).kinds;
+  const bool is_cut = own->step == kAsking && !farvec_iterative_scan;
+  own->step = is_cut ? kOver : own->step + 1;
+  if (own->step == kUnstored && (kinds & FARVEC_ZERO) == 0) own->step++;
+  if (own->step == kNulls && (kinds & FARVEC_NULL) == 0) own->step++;
+  own->page->used = 0;
+  own->entry = 0;
+  own->next_block = 1;
+}
+
+bool farvec_next(IndexScanDesc scan, ScanDirection direction) {
+  if (!ScanDirectionIsForward(direction)) elog(ERROR, "farvec indexes are read forwards");
+  FarvecScan* own = scan->opaque;
+  if (own == NULL) own = begin(scan);
+  while (own->step != kOver) {
+    if (own->step == kAsking ? next_found(own, scan) : next_on_pages(own, scan)) return true;
+    next_step(own);
+  }
+  return false;
+}

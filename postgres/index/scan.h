@@ -1,0 +1,59 @@
+// This header has a scan of an index.
+#ifndef FARVEC_POSTGRES_INDEX_SCAN_H
+#define FARVEC_POSTGRES_INDEX_SCAN_H
+
+#include <postgres.h>
+
+#include <access/relscan.h>
+
+#include "postgres/index/given.h"
+#include "postgres/index/index.h"
+
+// What a scan gives, one after the other. A scan without a query begins with the second.
+typedef enum ScanStep {
+  kAsking,    // rows that the store finds, nearest first
+  kRest,      // rows that it did not find, in the order of the pages
+  kUnstored,  // rows that no store holds
+  kNulls,
+  kOver
+} ScanStep;
+
+// What the last scan of a backend did.
+typedef struct ScanReport {
+  Oid index;
+  uint64 batches;
+  uint64 found;     // VIDs that the store gave
+  uint64 dead;      // those whose rows are gone
+  uint64 rest;      // rows that the store did not give
+  uint64 unstored;  // rows that no store holds, null ones too
+  farvec_counts counts;
+} ScanReport;
+
+extern ScanReport last_scan;
+
+typedef struct FarvecScan {
+  OpenIndex index;
+  ScanStep step;
+  bool has_query;       // and it can be compared
+  bool is_null;         // the query is null: so is each distance
+  char* query;          // as the store takes it
+  double query_length;  // the root of its squares
+  MemoryContext context;  // of all that this struct refers to, and of itself
+  ScanReport report;
+  StoreSearch* search;
+  StoreFound* found;  // the batch, `room` long
+  size_t room;
+  size_t count;
+  size_t place;
+  size_t batch;  // rows to ask for next
+  Given* given;
+  StatusPage* page;  // of the last three steps
+  BlockNumber next_block;
+  uint32 entry;
+} FarvecScan;
+
+// A number that is not greater than what SQL computes for a row that the store finds at this
+// distance; minus infinity where nothing is known.
+double lower_bound(const FarvecScan* scan, float distance);
+
+#endif
