@@ -19,7 +19,7 @@ extern "C" {
 
 #define CHANNEL_MOST_SLOTS 4096
 #define CHANNEL_REQUEST_BYTES (96u * 1024)  // room for a request; a vector has up to 64 KB
-#define CHANNEL_ANSWER_BYTES (32u * 1024)   // room for an answer
+#define CHANNEL_ANSWER_BYTES (72u * 1024)   // room for an answer
 #define CHANNEL_ERROR_BYTES 512             // room for the reason of a failure
 
 typedef struct Channel Channel;  // a mapping of the segment in one process

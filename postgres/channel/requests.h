@@ -12,16 +12,17 @@
 #define ASK_MOST_ROWS 2048
 
 typedef enum AskOperation {
-  kAskOpen = 1,     // AskOpen: makes the index where it is not there; answers ToldState
-  kAskState = 2,    // AskedIndex; answers ToldState
-  kAskInsert = 3,   // AskRows, VIDs, vectors one after the other
-  kAskErase = 4,    // AskRows, VIDs
-  kAskCovers = 5,   // AskVid
-  kAskFlush = 6,    // AskVid
-  kAskSearch = 7,   // AskSearch, the query, the filter; answers ToldFound, VIDs, distances
-  kAskDrop = 8,     // AskedIndex
-  kAskList = 9,     // AskList; answers ToldList, AskedIndexes
-  kAskSummary = 10  // nothing; answers ToldSummary
+  kAskOpen = 1,      // AskOpen: makes the index where it is not there; answers ToldState
+  kAskState = 2,     // AskedIndex; answers ToldState
+  kAskInsert = 3,    // AskRows, VIDs, vectors one after the other
+  kAskErase = 4,     // AskRows, VIDs
+  kAskCovers = 5,    // AskVid
+  kAskFlush = 6,     // AskVid
+  kAskSearch = 7,    // AskSearch, the query, the filter; answers ToldFound, VIDs, distances
+  kAskDrop = 8,      // AskedIndex
+  kAskList = 9,      // AskList; answers ToldList, AskedIndexes
+  kAskSummary = 10,  // nothing; answers ToldSummary
+  kAskGet = 11  // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
 } AskOperation;
 
 // Which index it is.
@@ -40,7 +41,7 @@ typedef struct AskOpen {
   uint32_t dimension;
   uint32_t degree;  // 0: the usual one; so the next
   uint32_t build_list;
-  uint32_t zero;
+  uint32_t begins;  // 1: what the index has is removed first
 } AskOpen;
 
 typedef struct AskRows {
@@ -54,6 +55,8 @@ typedef struct AskRows {
 typedef struct AskVid {
   AskedIndex index;
   uint64_t vid;
+  uint32_t ready;  // kAskCovers: 1 where all later inserts are told too
+  uint32_t zero;
 } AskVid;
 
 typedef struct AskSearch {

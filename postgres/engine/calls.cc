@@ -27,6 +27,7 @@ void open(Indexes& indexes, const Request& request) {
   RequestReader reader = request.reader();
   const auto asked = reader.read<AskOpen>();
   reader.end();
+  if (asked.begins != 0) indexes.drop(name_of(asked.index));
   request.answer_with(indexes.open(name_of(asked.index), asked)->state());
 }
 
@@ -62,7 +63,7 @@ void cover(Indexes& indexes, const Request& request) {
   RequestReader reader = request.reader();
   const auto asked = reader.read<AskVid>();
   reader.end();
-  indexes.open(name_of(asked.index))->covers(asked.vid);
+  indexes.open(name_of(asked.index))->covers(asked.vid, asked.ready != 0);
   request.answer();
 }
 
@@ -72,6 +73,22 @@ void flush(Indexes& indexes, const Request& request) {
   reader.end();
   indexes.open(name_of(asked.index))->flush(asked.vid, end_of(0));
   request.answer();
+}
+
+void get(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskRows>();
+  const std::vector<std::uint64_t> vids = read_vids(reader, asked.count);
+  reader.end();
+  const changes::FoundRows rows =
+      indexes.open(name_of(asked.index))->get(vids, end_of(asked.deadline_ms));
+  std::vector<std::byte> bytes;
+  for (const bool found : rows.found) bytes.push_back(std::byte{found});
+  bytes.insert(bytes.end(), rows.rows.begin(), rows.rows.end());
+  if (bytes.size() > CHANNEL_ANSWER_BYTES) {
+    throw StatusError(StatusCode::invalid_argument, "{} vectors do not fit an answer", vids.size());
+  }
+  request.answer(bytes);
 }
 
 void drop(Indexes& indexes, const Request& request) {
@@ -117,6 +134,8 @@ void call(Indexes& indexes, const Request& request) {
       return drop(indexes, request);
     case kAskList:
       return list(indexes, request);
+    case kAskGet:
+      return get(indexes, request);
     case kAskSummary:
       return request.answer_with(indexes.summary());
     default:

@@ -82,7 +82,7 @@ void IndexSearch::prepare(std::shared_ptr<OpenIndex> index) {
   const std::span<const std::byte> query = reader.take(search.query_bytes);
   const std::span<const std::byte> filter = reader.take(search.filter_bytes);
   reader.end();
-  if (!index->ready()) {
+  if (!index->caught_up()) {
     throw StatusError(StatusCode::failed_precondition,
                       "the index has to catch up with its table first");
   }

@@ -130,8 +130,17 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
     const fs::path folder = folder_of(name);
     index = std::make_shared<OpenIndex>(
         folder, name, make_folder(folder, name, std::move(manifest), options_.access));
+    drop_former(name);
   }
   return keep(*entry, std::move(index));
+}
+
+/// The server gives the name of a file again when what had it is gone.
+void Indexes::drop_former(const IndexName& name) {
+  for (const IndexName& other : list({}, static_cast<std::size_t>(-1))) {
+    const IndexName same{name.number, other.tablespace, other.database, other.file};
+    if (same == name && other != name) drop(other);
+  }
 }
 
 void Indexes::let_go(Entry& entry) {

@@ -40,6 +40,7 @@ class Indexes {
   /// memory is not enough. Throws Error.
   std::shared_ptr<OpenIndex> open(const IndexName& name);
   /// The same, and makes it where there is none, or where it is not usable or has another shape.
+  /// Then an index of the same file with another number is gone for good, and is dropped.
   std::shared_ptr<OpenIndex> open(const IndexName& name, const AskOpen& shape);
   /// Removes an index, open or not. Throws Error where files cannot be removed.
   void drop(const IndexName& name);
@@ -63,6 +64,7 @@ class Indexes {
   std::shared_ptr<Entry> entry_of(const IndexName& name);
   std::shared_ptr<OpenIndex> index_of(const Entry& entry) const;
   std::shared_ptr<OpenIndex> try_open(const IndexName& name);
+  void drop_former(const IndexName& name);
   std::shared_ptr<OpenIndex> keep(Entry& entry, std::shared_ptr<OpenIndex> index);
   void let_go(Entry& entry);
   std::vector<std::shared_ptr<OpenIndex>> all_open() const;

@@ -50,13 +50,18 @@ void OpenIndex::erase(std::span<const std::uint64_t> vids, Ticks until) {
   collection_->erase(vids, {.until = until}, receipt);
 }
 
-void OpenIndex::covers(std::uint64_t vid) {
+changes::FoundRows OpenIndex::get(std::span<const std::uint64_t> vids, Ticks until) const {
+  return collection_->get(vids, {.until = until});
+}
+
+void OpenIndex::covers(std::uint64_t vid, bool ready) {
   raise(covered_, vid);
-  ready_.store(true, std::memory_order_release);
+  if (ready) ready_.store(true, std::memory_order_relaxed);
+  caught_up_.store(true, std::memory_order_release);
 }
 
 void OpenIndex::flush(std::uint64_t vid, Ticks until) {
-  if (!ready()) {
+  if (!caught_up()) {
     throw StatusError(StatusCode::failed_precondition,
                       "the index has to catch up with its table before it can be made durable");
   }
@@ -71,7 +76,7 @@ void OpenIndex::flush(std::uint64_t vid, Ticks until) {
 }
 
 ToldState OpenIndex::state() const {
-  const bool is_ready = ready();  // it is read before the VID that made it so
+  const bool is_ready = caught_up() && ready_.load(std::memory_order_relaxed);
   const collection::ViewSize size = size_of(*collection_->view());
   return {.covered = covered_.load(std::memory_order_relaxed),
           .rows = size.live,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "changes/receipt.h"
 #include "collection/state/view.h"
 #include "collection/write/collection.h"
 #include "postgres/channel/requests.h"
@@ -35,14 +36,17 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// another size or that no search can find, and Refusal, or Error.
   void insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors, Ticks until);
   void erase(std::span<const std::uint64_t> vids, Ticks until);
-  /// Takes it that every VID below this was inserted: it is ready.
-  void covers(std::uint64_t vid);
+  /// Reads vectors, in the form in which they are stored. Throws Refusal, or Error.
+  changes::FoundRows get(std::span<const std::uint64_t> vids, Ticks until) const;
+  /// Takes it that every VID below this was inserted, and with `ready`, that every later one will
+  /// be too. It may be searched.
+  void covers(std::uint64_t vid, bool ready);
   /// Makes all that is in it durable, then the mark. Throws StatusError (failed_precondition) where
-  /// it is not ready, and Error where that fails; then the mark is as it was.
+  /// it has not caught up, and Error where that fails; then the mark is as it was.
   void flush(std::uint64_t vid, Ticks until);
 
-  /// Says whether searches may be answered: nothing that it should have is missing.
-  bool ready() const { return ready_.load(std::memory_order_acquire); }
+  /// Says whether searches may be answered: somebody has said since it was opened what it covers.
+  bool caught_up() const { return caught_up_.load(std::memory_order_acquire); }
   ToldState state() const;
   /// Returns the bytes that it takes in this process: records, ids and fresh rows.
   std::size_t memory() const;
@@ -58,7 +62,8 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   std::mutex flushing_;  ///< guards the mark
   layout::CoverageMark mark_;
   std::atomic<std::uint64_t> covered_;
-  std::atomic<bool> ready_{false};  ///< release after covered_
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> caught_up_{false};  ///< release after covered_ and ready_
   std::atomic<bool> leaving_{false};
 };
 

@@ -182,8 +182,12 @@ class AskedIndexOf {
     const AskRows asked{shape_.index, static_cast<std::uint32_t>(vids.size()), 0, 0, 0};
     return asking_.ask_with(kAskErase, asked, std::as_bytes(vids));
   }
-  Told covers(std::uint64_t vid) { return asking_.ask_with(kAskCovers, AskVid{shape_.index, vid}); }
-  Told flush(std::uint64_t vid) { return asking_.ask_with(kAskFlush, AskVid{shape_.index, vid}); }
+  Told covers(std::uint64_t vid) {
+    return asking_.ask_with(kAskCovers, AskVid{shape_.index, vid, 1, 0});
+  }
+  Told flush(std::uint64_t vid) {
+    return asking_.ask_with(kAskFlush, AskVid{shape_.index, vid, 1, 0});
+  }
   Told drop() { return asking_.ask_with(kAskDrop, shape_.index); }
   Told search(std::span<const std::byte> query, std::uint32_t k, std::uint32_t list,
               const std::string& filter = {}) {

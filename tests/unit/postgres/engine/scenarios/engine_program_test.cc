@@ -31,7 +31,7 @@ constexpr AskOpen kShape{.index = {.number = 0x1234567890abcdef,
                          .dimension = kDimension,
                          .degree = 16,
                          .build_list = 50,
-                         .zero = 0};
+                         .begins = 0};
 constexpr const char* kName = "1663-5-16384-1234567890abcdef";
 constexpr std::int32_t kInvalid = 3;
 constexpr std::int32_t kNotFound = 5;
@@ -304,12 +304,70 @@ TEST_F(EngineProgram, DroppedIndexesLeaveNothing) {
   EXPECT_EQ(index().open().rows, 0u);
 }
 
+TEST_F(EngineProgram, AnIndexThatBeginsIsEmpty) {
+  start();
+  const Table table(50);
+  index().open();
+  insert(table);
+  index().covers(51);
+  AskOpen begins = kShape;
+  begins.begins = 1;
+  const auto state = asking_->ask_with(kAskOpen, begins).head<ToldState>();
+  EXPECT_EQ(state.rows, 0u);
+  EXPECT_EQ(state.covered, 0u);
+  EXPECT_EQ(state.ready, 0u);
+  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
+}
+
+TEST_F(EngineProgram, AnIndexOfAFileThatAnotherHadTakesItsPlace) {
+  start();
+  index().open();
+  AskOpen later = kShape;
+  later.index.number = 7;
+  index(later).open();
+  EXPECT_FALSE(fs::exists(all_ / kName));
+  AskOpen elsewhere = kShape;
+  elsewhere.index.database = 6;
+  index(elsewhere).open();
+  EXPECT_EQ(asking_->ask_with(kAskList, AskList{}).head<ToldList>().count, 2u);
+}
+
+TEST_F(EngineProgram, AStandbyThatCoversMoreIsSearchedAndNeverReady) {
+  start();
+  const Table table(50);
+  index().open();
+  insert(table);
+  EXPECT_EQ(asking_->ask_with(kAskCovers, AskVid{kShape.index, 51, 0, 0}).status, 0);
+  EXPECT_EQ(index().state().ready, 0u);
+  EXPECT_EQ(index().state().covered, 51u);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, ReadsVectors) {
+  start();
+  const Table table(50);
+  index().open();
+  insert(table);
+  const std::vector<std::uint64_t> vids{3, 1000, 1};
+  const Told told =
+      asking_->ask_with(kAskGet, AskRows{kShape.index, 3, 0, 0, 0}, std::as_bytes(std::span(vids)));
+  ASSERT_EQ(told.status, 0) << told.text();
+  ASSERT_EQ(told.bytes.size(), 3 + 2 * kDimension * sizeof(float));
+  EXPECT_EQ(told.bytes[0], std::byte{1});
+  EXPECT_EQ(told.bytes[1], std::byte{0});
+  EXPECT_EQ(told.bytes[2], std::byte{1});
+  EXPECT_EQ(std::memcmp(told.bytes.data() + 3, table.row(2).data(), kDimension * 4), 0);
+  EXPECT_EQ(
+      std::memcmp(told.bytes.data() + 3 + kDimension * 4, table.row(0).data(), kDimension * 4), 0);
+}
+
 TEST_F(EngineProgram, ListsItsIndexes) {
   start();
   std::vector<std::uint64_t> numbers;
   for (std::uint64_t number = 1; number <= 5; ++number) {
     AskOpen shape = kShape;
     shape.index.number = number;
+    shape.index.file = static_cast<std::uint32_t>(100 + number);
     index(shape).open();
     numbers.push_back(number);
   }
@@ -323,10 +381,10 @@ TEST_F(EngineProgram, ListsItsIndexes) {
     AskedIndex name;
     std::memcpy(&name, told.bytes.data() + sizeof(list) + i * sizeof(name), sizeof(name));
     found.push_back(name.number);
-    EXPECT_EQ(name.file, kShape.index.file);
+    EXPECT_EQ(name.file, 100 + name.number);
   }
   EXPECT_EQ(found, numbers);
-  const AskList after{.after = {3, 1663, 5, 16'384, 0}};
+  const AskList after{.after = {3, 1663, 5, 103, 0}};
   EXPECT_EQ(asking_->ask_with(kAskList, after).head<ToldList>().count, 2u);
   const auto summary = asking_->ask(kAskSummary, {}).head<ToldSummary>();
   EXPECT_EQ(summary.indexes, 5u);
