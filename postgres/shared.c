@@ -23,6 +23,7 @@ static void start(void) {
   SharedState* memory = ShmemInitStruct("farvec", sizeof(SharedState), &found);
   if (!found) {
     memset(memory, 0, sizeof *memory);
+    SpinLockInit(&memory->engine.lock);
     if (!pg_strong_random(&memory->start, sizeof memory->start)) {
       elog(FATAL, "there are no random numbers for the start of farvec");
     }
