@@ -10,6 +10,7 @@
 #include "postgres/connections.h"
 #include "postgres/index/index.h"
 #include "postgres/shared.h"
+#include "postgres/worker/settings.h"
 
 PG_MODULE_MAGIC;
 
@@ -35,6 +36,8 @@ void _PG_init(void) {
   define_connection_settings();
   define_index_settings();
   define_index_options();
+  define_engine_settings();
   request_shared_state();
+  register_engine_worker();
   MarkGUCPrefixReserved("farvec");
 }

@@ -245,6 +245,10 @@ void Collection::add_columns(const layout::Schema& columns) {
   writer_.add_columns(columns);
 }
 
+void Collection::make_durable(const changes::Patience& patience) {
+  require_done(writer_.make_durable(patience.until));
+}
+
 void Collection::require_done(const Status& status) const {
   if (!status.ok()) throw changes::Refusal(status.code(), reason(status));
 }

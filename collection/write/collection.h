@@ -129,6 +129,10 @@ class Collection final : public changes::Changing {
   FoundRows get(std::span<const std::uint64_t> ids,
                 const changes::Patience& patience) const override;
 
+  /// Makes all changes durable that were done before, whatever the durability. Throws Refusal where
+  /// the log has ended, or the patience.
+  void make_durable(const changes::Patience& patience);
+
   /// Brings all that was inserted before into segments; it is there when this returns true. Waits
   /// for no merge. Throws Error when it fails.
   bool flush(const Interruption& give_up = {}) override { return background_.flush(give_up); }

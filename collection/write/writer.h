@@ -52,6 +52,8 @@ class Writer {
   const Recovery& recovery() const { return recovery_; }
   ViewPointer view() const { return contents_.current(); }
   const wal::Log& log() const { return *log_; }
+  /// Makes durable what was appended, whatever the durability; any thread may call it.
+  Status make_durable(Ticks deadline) { return log_->flush(log_->end(), deadline); }
   /// Returns the bytes of records that were appended since the log was opened.
   std::uint64_t logged_bytes() const { return log_->end() - opened_at_; }
 

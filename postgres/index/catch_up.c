@@ -74,7 +74,7 @@ static void erase_removed(CatchUp* work) {
   if (removed == 0) return;
   if (!work->index->kind->erase(work->index->store, work->vids, removed, &work->index->patience,
                                 &error)) {
-    raise_library_error(&error, node_of(work->index->relation), &work->index->patience);
+    raise_store_error(&error, node_of(work->index->relation), &work->index->patience);
   }
 }
 
@@ -85,7 +85,7 @@ static void tell_batch(CatchUp* work) {
   index->patience = patience_for(FARVEC_BATCH_DEADLINE_MS);
   if (!index->kind->insert(index->store, work->vids, work->vectors, work->count, &index->patience,
                            &error)) {
-    raise_library_error(&error, node_of(index->relation), &index->patience);
+    raise_store_error(&error, node_of(index->relation), &index->patience);
   }
   erase_removed(work);
   work->told += work->count;

@@ -90,7 +90,7 @@ void send_in_build(Delivery* delivery, OpenIndex* index) {
   write_entries(delivery, false);
   index->patience = patience_for(FARVEC_BATCH_DEADLINE_MS);
   if (!tell(delivery, index, &error)) {
-    raise_library_error(&error, node_of(delivery->relation), &index->patience);
+    raise_store_error(&error, node_of(delivery->relation), &index->patience);
   }
   forget_rows(delivery);
 }

@@ -1,5 +1,5 @@
-// This header has what all parts of the access method share: classes of operators, options, settings,
-// and an index with its store.
+// This header has what all parts of the access method share: classes of operators, options,
+// settings, and an index with its store.
 #ifndef FARVEC_POSTGRES_INDEX_INDEX_H
 #define FARVEC_POSTGRES_INDEX_INDEX_H
 
@@ -70,8 +70,10 @@ uint32 kind_of_vector(const StoreShape* shape, double length);
 
 // ---- Stores (kinds.c) ----
 
-// Which kind of store an index has. Ends with an error where there is none for it.
+// Which kind of store an index has; `node` is NULL for the server's engine.
 const StoreKind* store_kind(const char* node);
+// Ends with the error of a store that answered false.
+void raise_store_error(const farvec_error* error, const char* node, const Patience* patience);
 StoreIdentity identity_of(Relation index, const StatusMeta* meta);
 // Opens an index and its store.
 void open_index(OpenIndex* index, Relation relation, uint32 deadline_ms);

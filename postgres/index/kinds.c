@@ -5,13 +5,15 @@
 
 #include "postgres/index/index.h"
 #include "postgres/shared.h"
+#include "postgres/worker/link.h"
 
 const StoreKind* store_kind(const char* node) {
-  if (node != NULL) return &kNodeStore;
-  ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                  errmsg("this server has no engine for indexes of farvec yet"),
-                  errhint("Serve an empty collection from a compute node, and name it: "
-                          "WITH (node = 'host:port').")));
+  return node != NULL ? &kNodeStore : &kEngineStore;
+}
+
+void raise_store_error(const farvec_error* error, const char* node, const Patience* patience) {
+  if (node == NULL) raise_engine_error(error, patience);
+  raise_library_error(error, node, patience);
 }
 
 StoreIdentity identity_of(Relation index, const StatusMeta* meta) {
@@ -42,6 +44,6 @@ void open_index(OpenIndex* index, Relation relation, uint32 deadline_ms) {
   const StoreIdentity identity = identity_of(relation, &index->meta);
   index->kind = store_kind(node);
   index->patience = patience_for(deadline_ms);
-  index->store = index->kind->open(&identity, &index->meta.shape, node,
-                                   relation->rd_rel->relowner, &index->patience);
+  index->store = index->kind->open(&identity, &index->meta.shape, node, relation->rd_rel->relowner,
+                                   &index->patience);
 }

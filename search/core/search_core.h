@@ -131,6 +131,8 @@ class ResultAttributes {
 
 /// A SearchRequest is what a search is asked for.
 struct SearchRequest {
+  /// Says which index is asked, for a part that searches several; others do not heed it.
+  const void* index = nullptr;
   /// A vector in the form of the index's rows (search/index/row_form.h).
   const std::byte* query = nullptr;
   SearchParameters parameters;

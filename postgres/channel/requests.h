@@ -1,0 +1,110 @@
+// What is asked of an engine through a channel, and what it answers. Numbers are the machine's own:
+// both sides run on it. Names of types and metrics, and the statuses of answers, are the numbers of
+// farvec.h.
+//
+// An answer with another status than 0 is a text without a zero at its end, which says why.
+#ifndef FARVEC_POSTGRES_CHANNEL_REQUESTS_H
+#define FARVEC_POSTGRES_CHANNEL_REQUESTS_H
+
+#include <stdint.h>
+
+// The most rows of a search, and the longest list of candidates.
+#define ASK_MOST_ROWS 2048
+
+typedef enum AskOperation {
+  kAskOpen = 1,      // AskOpen: makes the index where it is not there; answers ToldState
+  kAskState = 2,     // AskedIndex; answers ToldState
+  kAskInsert = 3,    // AskRows, VIDs, vectors one after the other
+  kAskErase = 4,     // AskRows, VIDs
+  kAskCovers = 5,    // AskVid
+  kAskFlush = 6,     // AskVid
+  kAskSearch = 7,    // AskSearch, the query, the filter; answers ToldFound, VIDs, distances
+  kAskDrop = 8,      // AskedIndex
+  kAskList = 9,      // AskList; answers ToldList, AskedIndexes
+  kAskSummary = 10,  // nothing; answers ToldSummary
+  kAskGet = 11  // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
+} AskOperation;
+
+// Which index it is.
+typedef struct AskedIndex {
+  uint64_t number;
+  uint32_t tablespace;
+  uint32_t database;
+  uint32_t file;
+  uint32_t zero;
+} AskedIndex;
+
+typedef struct AskOpen {
+  AskedIndex index;
+  int32_t type;
+  int32_t metric;
+  uint32_t dimension;
+  uint32_t degree;  // 0: the usual one; so the next
+  uint32_t build_list;
+  uint32_t begins;  // 1: what the index has is removed first
+} AskOpen;
+
+typedef struct AskRows {
+  AskedIndex index;
+  uint32_t count;
+  uint32_t row_bytes;    // of a vector; 0 where none come
+  uint32_t deadline_ms;  // how long to wait for room
+  uint32_t zero;
+} AskRows;
+
+typedef struct AskVid {
+  AskedIndex index;
+  uint64_t vid;
+  uint32_t ready;  // kAskCovers: 1 where all later inserts are told too
+  uint32_t zero;
+} AskVid;
+
+typedef struct AskSearch {
+  AskedIndex index;
+  uint32_t k;     // 1 to ASK_MOST_ROWS
+  uint32_t list;  // to ASK_MOST_ROWS; where it is less than k, k
+  uint32_t query_bytes;
+  uint32_t filter_bytes;  // 0: there is none
+  uint32_t deadline_ms;
+  uint32_t zero;
+} AskSearch;
+
+typedef struct AskList {
+  AskedIndex after;  // lists those after it; zeros: from the first on
+} AskList;
+
+typedef struct ToldState {
+  uint64_t covered;
+  uint64_t rows;
+  uint64_t bytes;   // on the disk
+  uint64_t memory;  // that it takes in the engine
+  uint32_t ready;   // 0 or 1
+  uint32_t zero;
+} ToldState;
+
+typedef struct ToldFound {
+  uint32_t count;
+  uint32_t complete;  // 1: there are no more rows than these
+  uint64_t hops;
+  uint64_t reads;
+  uint64_t bytes;
+  uint64_t estimates;
+  uint64_t distances;
+  uint64_t matches;
+  uint64_t walks;
+  uint64_t scans;
+} ToldFound;
+
+typedef struct ToldList {
+  uint32_t count;
+  uint32_t more;  // 1: there are others after the last one
+} ToldList;
+
+typedef struct ToldSummary {
+  uint64_t memory;        // that open indexes take
+  uint64_t memory_limit;  // --memory
+  uint32_t indexes;       // folders
+  uint32_t open;
+} ToldSummary;
+
+#endif

@@ -1,0 +1,176 @@
+#include "postgres/engine/calls.h"
+
+#include "base/status_error.h"
+#include "base/types.h"
+#include "postgres/channel/requests.h"
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace farvec::postgres {
+namespace {
+
+/// How many names one answer has.
+constexpr std::size_t kMostListed = (CHANNEL_ANSWER_BYTES - sizeof(ToldList)) / sizeof(AskedIndex);
+
+std::vector<std::uint64_t> read_vids(RequestReader& reader, std::uint32_t count) {
+  const std::span<const std::byte> bytes = reader.take(std::size_t{count} * sizeof(std::uint64_t));
+  std::vector<std::uint64_t> vids(count);
+  if (count > 0) std::memcpy(vids.data(), bytes.data(), bytes.size());
+  return vids;
+}
+
+void open(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskOpen>();
+  reader.end();
+  if (asked.begins != 0) indexes.drop(name_of(asked.index));
+  request.answer_with(indexes.open(name_of(asked.index), asked)->state());
+}
+
+void tell_state(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskedIndex>();
+  reader.end();
+  request.answer_with(indexes.open(name_of(asked))->state());
+}
+
+void insert(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskRows>();
+  const std::vector<std::uint64_t> vids = read_vids(reader, asked.count);
+  const std::span<const std::byte> vectors =
+      reader.take(std::size_t{asked.count} * asked.row_bytes);
+  reader.end();
+  indexes.require_memory();
+  indexes.open(name_of(asked.index))->insert(vids, vectors, end_of(asked.deadline_ms));
+  request.answer();
+}
+
+void erase(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskRows>();
+  const std::vector<std::uint64_t> vids = read_vids(reader, asked.count);
+  reader.end();
+  indexes.open(name_of(asked.index))->erase(vids, end_of(asked.deadline_ms));
+  request.answer();
+}
+
+void cover(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskVid>();
+  reader.end();
+  indexes.open(name_of(asked.index))->covers(asked.vid, asked.ready != 0);
+  request.answer();
+}
+
+void flush(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskVid>();
+  reader.end();
+  indexes.open(name_of(asked.index))->flush(asked.vid, end_of(0));
+  request.answer();
+}
+
+void get(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskRows>();
+  const std::vector<std::uint64_t> vids = read_vids(reader, asked.count);
+  reader.end();
+  const changes::FoundRows rows =
+      indexes.open(name_of(asked.index))->get(vids, end_of(asked.deadline_ms));
+  std::vector<std::byte> bytes;
+  for (const bool found : rows.found) bytes.push_back(std::byte{found});
+  bytes.insert(bytes.end(), rows.rows.begin(), rows.rows.end());
+  if (bytes.size() > CHANNEL_ANSWER_BYTES) {
+    throw StatusError(StatusCode::invalid_argument, "{} vectors do not fit an answer", vids.size());
+  }
+  request.answer(bytes);
+}
+
+void drop(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskedIndex>();
+  reader.end();
+  indexes.drop(name_of(asked));
+  request.answer();
+}
+
+void list(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskList>();
+  reader.end();
+  std::vector<IndexName> names = indexes.list(name_of(asked.after), kMostListed + 1);
+  const bool more = names.size() > kMostListed;
+  if (more) names.pop_back();
+  const ToldList told{static_cast<std::uint32_t>(names.size()), more ? 1u : 0u};
+  std::vector<std::byte> bytes(sizeof(told) + names.size() * sizeof(AskedIndex));
+  std::memcpy(bytes.data(), &told, sizeof(told));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const AskedIndex name = asked_of(names[i]);
+    std::memcpy(bytes.data() + sizeof(told) + i * sizeof(name), &name, sizeof(name));
+  }
+  request.answer(bytes);
+}
+
+void call(Indexes& indexes, const Request& request) {
+  switch (request.operation()) {
+    case kAskOpen:
+      return open(indexes, request);
+    case kAskState:
+      return tell_state(indexes, request);
+    case kAskInsert:
+      return insert(indexes, request);
+    case kAskErase:
+      return erase(indexes, request);
+    case kAskCovers:
+      return cover(indexes, request);
+    case kAskFlush:
+      return flush(indexes, request);
+    case kAskDrop:
+      return drop(indexes, request);
+    case kAskList:
+      return list(indexes, request);
+    case kAskGet:
+      return get(indexes, request);
+    case kAskSummary:
+      return request.answer_with(indexes.summary());
+    default:
+      throw StatusError(StatusCode::invalid_argument, "{} is the number of no request",
+                        request.operation());
+  }
+}
+
+}  // namespace
+
+struct Calls::Threads {
+  explicit Threads(unsigned count) : pool(count) {}
+  ~Threads() { pool.join(); }
+
+  boost::asio::thread_pool pool;
+};
+
+Calls::Calls(Indexes& indexes, unsigned threads)
+    : indexes_(indexes), threads_(std::make_unique<Threads>(threads)) {}
+
+Calls::~Calls() = default;
+
+void Calls::submit(Request request) {
+  run([this, request = std::move(request)] {
+    if (request.is_given_up()) return request.fail(StatusCode::cancelled, "it was given up");
+    try {
+      call(indexes_, request);
+    } catch (...) {
+      request.fail_with_current();
+    }
+  });
+}
+
+void Calls::run(std::function<void()> work) {
+  boost::asio::post(threads_->pool, std::move(work));
+}
+
+}  // namespace farvec::postgres

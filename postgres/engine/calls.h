@@ -1,0 +1,33 @@
+// Calls are what processes ask of the engine except for searches: they may wait, on threads of
+// their own.
+#pragma once
+
+#include "postgres/engine/indexes.h"
+#include "postgres/engine/request.h"
+#include <functional>
+#include <memory>
+
+namespace farvec::postgres {
+
+/// Has a fixed number of threads. There are at most as many calls as the channel has slots.
+class Calls {
+ public:
+  /// Borrows the indexes.
+  Calls(Indexes& indexes, unsigned threads);
+  ~Calls();  ///< runs what was submitted
+  Calls(const Calls&) = delete;
+  Calls& operator=(const Calls&) = delete;
+
+  /// Takes a request and answers it later. Any thread may call it.
+  void submit(Request request);
+  /// Runs what may wait. It must not throw.
+  void run(std::function<void()> work);
+
+ private:
+  struct Threads;
+
+  Indexes& indexes_;
+  std::unique_ptr<Threads> threads_;
+};
+
+}  // namespace farvec::postgres

@@ -1,0 +1,113 @@
+#include "postgres/engine/engine.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/output_file.h"
+#include "collection/search/collection_part.h"
+#include "collection/segment/segment_access.h"
+#include "postgres/channel/requests.h"
+#include "postgres/engine/many_part.h"
+#include "search/core/core_loop.h"
+#include "wal/log_segment_files.h"
+#include <algorithm>
+#include <array>
+#include <exception>
+
+namespace farvec::postgres {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kSlots = 16;  ///< searches that a core has at once
+constexpr unsigned kCallThreads = 8;
+constexpr std::uint32_t kOwnersEvery = 20;  ///< rounds between two looks for processes that ended
+/// In the folder: the path of the last channel's file.
+constexpr const char* kSegmentFile = "segment";
+constexpr std::uint64_t kMostPath = 4096;
+
+collection::CollectionAccess access_for(const EngineOptions& options) {
+  collection::CollectionAccess access;
+  access.segments = collection::SegmentAccess::on("dram");
+  search::SearchShape& shape = access.segments.shape;
+  shape.cores = options.threads;
+  shape.slots = kSlots;
+  shape.k = ASK_MOST_ROWS;
+  shape.list = ASK_MOST_ROWS;
+  // The table has all rows: the log is durable where a mark says so, and otherwise need not be.
+  access.durability = wal::Durability::none;
+  access.link = true;
+  return access;
+}
+
+/// Only a file of our own is removed, since the text may be anything.
+void remove_former(const fs::path& note) {
+  if (!fs::exists(note)) return;
+  const std::string path = read_text(note.string(), kMostPath, "a path");
+  struct stat found {};
+  if (lstat(path.c_str(), &found) != 0) return;
+  const bool ours = S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
+                    fs::path(path).filename().string().starts_with("farvec-");
+  if (ours) unlink(path.c_str());
+}
+
+}  // namespace
+
+ChannelFile::ChannelFile(const fs::path& folder, const std::string& path, std::uint32_t slots)
+    : path_(path) {
+  const fs::path note = folder / kSegmentFile;
+  remove_former(note);
+  OutputFile file(note.string(), path.size());
+  file.append(path.data(), path.size());
+  file.commit();
+  std::array<char, CHANNEL_ERROR_BYTES> why;
+  const std::uint64_t incarnation = std::max<std::uint64_t>(wal::random_word(), 1);
+  channel_ = channel_create(path.c_str(), slots, incarnation, why.data());
+  if (channel_ == nullptr) throw Error("{}", why.data());
+}
+
+ChannelFile::~ChannelFile() {
+  unlink(path_.c_str());
+  channel_close(channel_);
+}
+
+Engine::Engine(const EngineOptions& options)
+    : indexes_({options.folder, options.memory, access_for(options)}),
+      file_(options.folder, options.segment, options.slots),
+      calls_(indexes_, kCallThreads) {
+  for (unsigned core = 0; core < options.threads; ++core) {
+    cores_.emplace_back([this] { run_core(); });
+  }
+  channel_set_state(&file_.channel(), kChannelServing);
+}
+
+Engine::~Engine() {
+  channel_set_state(&file_.channel(), kChannelStopping);
+  stopping_.store(true, std::memory_order_relaxed);
+  channel_wake_all(&file_.channel());
+  for (std::thread& core : cores_) core.join();
+}
+
+void Engine::run_core() {
+  try {
+    ChannelFeed feed({file_.channel(), indexes_, calls_, late_, stopping_});
+    search::CoreLoop core({kSlots, kSlots * collection::CollectionPart::kHelpers},
+                          [](coroutines::Scheduler& scheduler) {
+                            return std::make_unique<ManyPart>(kSlots, scheduler);
+                          });
+    core.run(feed);
+  } catch (const std::exception& error) {
+    spdlog::critical("a core has ended: {}", error.what());
+    broken_.store(true, std::memory_order_release);
+  }
+}
+
+void Engine::keep_house() {
+  channel_sweep(&file_.channel(), rounds_++ % kOwnersEvery == 0);
+  indexes_.clean();
+}
+
+}  // namespace farvec::postgres

@@ -1,0 +1,93 @@
+#include "postgres/engine/index_folder.h"
+
+#include "base/error.h"
+#include "base/file_names.h"
+#include "base/status_error.h"
+#include "base/types.h"
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+namespace farvec::postgres {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kCollection = "collection";
+constexpr std::string_view kLeaving = "leaving-";
+
+template <typename Values>
+auto value_of(const Values& values, std::int32_t number, const char* what) {
+  for (const auto value : values) {
+    if (static_cast<std::int32_t>(value) == number) return value;
+  }
+  throw StatusError(StatusCode::invalid_argument, "{} is the number of no {}", number, what);
+}
+
+/// The mark that a folder of this index has, whatever it covers.
+layout::CoverageMark expected_mark(const fs::path& folder, const IndexName& name) {
+  return layout::mark_of(folder / kCollection, to_string(name));
+}
+
+layout::CoverageMark read_own_mark(const fs::path& folder, const IndexName& name) {
+  const std::optional<layout::CoverageMark> found = layout::read_coverage(folder);
+  if (!found) throw Error("'{}' has no mark of what it covers", folder.string());
+  layout::CoverageMark expected = expected_mark(folder, name);
+  expected.covered = found->covered;
+  if (*found != expected) {
+    throw Error("'{}' is a copy of the folder of {}", folder.string(), found->index);
+  }
+  return *found;
+}
+
+}  // namespace
+
+layout::CollectionManifest manifest_for(const AskOpen& asked) {
+  layout::CollectionManifest manifest;
+  manifest.source_type = value_of(kElementTypes, asked.type, "type of vectors");
+  manifest.metric = value_of(kMetrics, asked.metric, "metric");
+  manifest.dimension = asked.dimension;
+  if (asked.degree != 0) manifest.options.degree = asked.degree;
+  if (asked.build_list != 0) manifest.options.list = asked.build_list;
+  return manifest;
+}
+
+OpenedFolder open_folder(const fs::path& folder, const IndexName& name,
+                         const collection::CollectionAccess& access) {
+  OpenedFolder opened;
+  opened.mark = read_own_mark(folder, name);
+  opened.collection = std::make_unique<collection::Collection>(folder / kCollection, access);
+  return opened;
+}
+
+OpenedFolder make_folder(const fs::path& folder, const IndexName& name,
+                         layout::CollectionManifest manifest,
+                         const collection::CollectionAccess& access) {
+  const NewFolders made(folder);
+  try {
+    collection::Collection::create(folder / kCollection, std::move(manifest));
+    layout::write_coverage(folder, expected_mark(folder, name));
+    return open_folder(folder, name, access);
+  } catch (...) {
+    std::error_code ignored;  // what made it fail is what counts
+    fs::remove_all(folder, ignored);
+    throw;
+  }
+}
+
+void remove_folder(const fs::path& folder) {
+  if (!fs::exists(folder)) return;
+  const fs::path leaving = parent_of(folder) / (std::string(kLeaving) + folder.filename().string());
+  fs::remove_all(leaving);
+  rename_path(folder, leaving);
+  fs::remove_all(leaving);
+}
+
+void remove_leftovers(const fs::path& all) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(all)) {
+    if (entry.path().filename().string().starts_with(kLeaving)) fs::remove_all(entry.path());
+  }
+}
+
+}  // namespace farvec::postgres

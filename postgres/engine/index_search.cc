@@ -1,0 +1,128 @@
+#include "postgres/engine/index_search.h"
+
+#include "base/status_error.h"
+#include "search/core/queries.h"
+#include "search/core/search_parameters.h"
+#include "search/index/row_form.h"
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace farvec::postgres {
+namespace {
+
+static_assert(sizeof(ToldFound) + ASK_MOST_ROWS * (sizeof(std::uint64_t) + sizeof(float)) <=
+              CHANNEL_ANSWER_BYTES);
+
+/// Records that are read at once.
+constexpr std::uint32_t kWidth = 1;
+
+search::RowForm form_of(const layout::CollectionManifest& shape) {
+  return {shape.metric, shape.source_type, shape.stored_type, shape.dimension};
+}
+
+search::SearchParameters parameters_of(const AskSearch& asked) {
+  if (asked.k == 0 || asked.k > ASK_MOST_ROWS || asked.list > ASK_MOST_ROWS) {
+    throw StatusError(StatusCode::invalid_argument,
+                      "a search for {} rows with a list of {}: 1 to {} are allowed", asked.k,
+                      asked.list, ASK_MOST_ROWS);
+  }
+  const search::GraphChoice choice{.list = std::max(asked.k, asked.list), .width = kWidth};
+  const Result<search::SearchParameters> made = search::SearchParameters::make(asked.k, choice);
+  if (!made.ok()) throw StatusError(made.status().code(), "{}", made.status().message());
+  return made.value();
+}
+
+attributes::ConditionPointer parse(std::string_view text, const layout::Schema& schema) {
+  try {
+    return attributes::parse_condition(text, schema);
+  } catch (const Error& error) {
+    throw StatusError(StatusCode::invalid_argument, "the filter: {}", error.what());
+  }
+}
+
+void append(std::vector<std::byte>& to, const void* data, std::size_t bytes) {
+  const auto* const from = static_cast<const std::byte*>(data);
+  to.insert(to.end(), from, from + bytes);
+}
+
+}  // namespace
+
+IndexSearch::IndexSearch() {
+  answer.ids = ids_.data();
+  answer.distances = distances_.data();
+}
+
+IndexName IndexSearch::index_name() const {
+  return name_of(asked.reader().read<AskSearch>().index);
+}
+
+void IndexSearch::set_query(std::span<const std::byte> query) {
+  const layout::CollectionManifest& shape = index_->shape();
+  const std::size_t expected = packed_bytes(shape.source_type, shape.dimension);
+  if (query.size() != expected) {
+    throw StatusError(StatusCode::invalid_argument, "a query of {} bytes came, and {} x {} have {}",
+                      query.size(), shape.dimension, farvec::to_string(shape.source_type),
+                      expected);
+  }
+  const search::RowForm form = form_of(shape);
+  const std::string_view fault = search::fault_of_query(query.data(), form);
+  if (!fault.empty()) {
+    throw StatusError(StatusCode::invalid_argument, "the query {}", fault);
+  }
+  const std::size_t bytes = packed_bytes(shape.stored_type, shape.dimension);
+  query_.resize((bytes + sizeof(Line) - 1) / sizeof(Line));
+  search::compare_as(query.data(), form, query_.data()->bytes);
+}
+
+void IndexSearch::prepare(std::shared_ptr<OpenIndex> index) {
+  RequestReader reader = asked.reader();
+  const auto search = reader.read<AskSearch>();
+  const std::span<const std::byte> query = reader.take(search.query_bytes);
+  const std::span<const std::byte> filter = reader.take(search.filter_bytes);
+  reader.end();
+  if (!index->caught_up()) {
+    throw StatusError(StatusCode::failed_precondition,
+                      "the index has to catch up with its table first");
+  }
+  index_ = std::move(index);
+  request = {};
+  request.index = index_.get();
+  request.parameters = parameters_of(search);
+  set_query(query);
+  request.query = query_.data()->bytes;
+  request.deadline = end_of(search.deadline_ms);
+  condition_ = nullptr;
+  if (!filter.empty()) {
+    const std::string_view text(reinterpret_cast<const char*>(filter.data()), filter.size());
+    condition_ = parse(text, *index_->view()->schema);
+  }
+  request.condition = condition_.get();
+}
+
+void IndexSearch::finish() {
+  index_.reset();
+  if (!answer.status.ok()) {
+    asked.fail(answer.status.code(), answer.status.message());
+    return;
+  }
+  const search::QueryCounts& counts = answer.counts;
+  const ToldFound found{.count = answer.found,
+                        .complete = answer.found < request.parameters.k() ? 1u : 0u,
+                        .hops = counts.hops,
+                        .reads = counts.reads,
+                        .bytes = counts.bytes,
+                        .estimates = counts.estimates,
+                        .distances = counts.distances,
+                        .matches = counts.matches,
+                        .walks = counts.walks,
+                        .scans = counts.scans};
+  told_.clear();
+  append(told_, &found, sizeof(found));
+  append(told_, ids_.data(), answer.found * sizeof(std::uint64_t));
+  append(told_, distances_.data(), answer.found * sizeof(float));
+  asked.answer(told_);
+}
+
+}  // namespace farvec::postgres

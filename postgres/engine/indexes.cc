@@ -1,0 +1,229 @@
+#include "postgres/engine/indexes.h"
+
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+#include "base/file_names.h"
+#include "base/status_error.h"
+#include "postgres/engine/index_folder.h"
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace farvec::postgres {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The memory of all indexes is counted again after this time.
+constexpr double kCountedForUs = 10e3;
+
+const fs::path& made(const fs::path& folder) {
+  const NewFolders folders(folder);
+  return folder;
+}
+
+std::uint64_t bytes_in_mib(std::uint64_t bytes) {
+  return bytes >> 20;
+}
+
+bool has_shape(const OpenIndex& index, const AskOpen& asked) {
+  const layout::CollectionManifest wanted = manifest_for(asked);
+  const layout::CollectionManifest& shape = index.shape();
+  return shape.source_type == wanted.source_type && shape.metric == wanted.metric &&
+         shape.dimension == wanted.dimension;
+}
+
+}  // namespace
+
+Indexes::Indexes(IndexesOptions options)
+    : options_(std::move(options)), lock_(made(options_.folder)) {
+  remove_leftovers(options_.folder);
+}
+
+fs::path Indexes::folder_of(const IndexName& name) const {
+  return options_.folder / to_string(name);
+}
+
+std::shared_ptr<Indexes::Entry> Indexes::entry_of(const IndexName& name) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Entry>& entry = entries_[name];
+  if (entry == nullptr) entry = std::make_shared<Entry>();
+  return entry;
+}
+
+std::shared_ptr<OpenIndex> Indexes::index_of(const Entry& entry) const {
+  const std::lock_guard lock(mutex_);
+  return entry.index;
+}
+
+std::shared_ptr<OpenIndex> Indexes::find(const IndexName& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? nullptr : found->second->index;
+}
+
+/// Opens a folder that is there. What is not usable is removed: the index is made again from its
+/// table. Returns null where there is nothing then.
+std::shared_ptr<OpenIndex> Indexes::try_open(const IndexName& name) {
+  const fs::path folder = folder_of(name);
+  if (!fs::exists(folder)) return nullptr;
+  try {
+    return std::make_shared<OpenIndex>(folder, name, open_folder(folder, name, options_.access));
+  } catch (const SystemError&) {
+    throw;
+  } catch (const Error& error) {
+    spdlog::warn("index {} begins anew: {}", to_string(name), error.what());
+  }
+  remove_folder(folder);
+  return nullptr;
+}
+
+/// Makes an opened index one that others find, after it has its memory.
+std::shared_ptr<OpenIndex> Indexes::keep(Entry& entry, std::shared_ptr<OpenIndex> index) {
+  const std::size_t more = index->memory();
+  const std::size_t used = memory_used();
+  if (used + more > options_.memory) {
+    throw StatusError(StatusCode::resource_exhausted,
+                      "index {} takes {} MiB of memory, and of the {} MiB that the engine may take "
+                      "{} MiB are taken",
+                      to_string(index->name()), bytes_in_mib(more), bytes_in_mib(options_.memory),
+                      bytes_in_mib(used));
+  }
+  index->load();
+  const std::lock_guard lock(mutex_);
+  entry.index = index;
+  return index;
+}
+
+std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name) {
+  if (std::shared_ptr<OpenIndex> index = find(name); index != nullptr) return index;
+  if (!fs::exists(folder_of(name))) {
+    throw StatusError(StatusCode::not_found, "there is no index {}", to_string(name));
+  }
+  const std::shared_ptr<Entry> entry = entry_of(name);
+  const std::lock_guard lock(entry->changing);
+  if (std::shared_ptr<OpenIndex> index = index_of(*entry); index != nullptr) return index;
+  std::shared_ptr<OpenIndex> index = try_open(name);
+  if (index != nullptr) return keep(*entry, std::move(index));
+  throw StatusError(StatusCode::not_found, "there is no index {}", to_string(name));
+}
+
+std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& shape) {
+  layout::CollectionManifest manifest = manifest_for(shape);
+  const std::shared_ptr<Entry> entry = entry_of(name);
+  const std::lock_guard lock(entry->changing);
+  std::shared_ptr<OpenIndex> index = index_of(*entry);
+  if (index != nullptr && has_shape(*index, shape)) return index;
+  if (index != nullptr) {
+    throw StatusError(StatusCode::failed_precondition,
+                      "index {} is open with vectors of another type, metric or dimension",
+                      to_string(name));
+  }
+  index = try_open(name);
+  if (index != nullptr && !has_shape(*index, shape)) {
+    spdlog::warn("index {} begins anew: it has another shape", to_string(name));
+    index.reset();
+    remove_folder(folder_of(name));
+  }
+  if (index == nullptr) {
+    const fs::path folder = folder_of(name);
+    index = std::make_shared<OpenIndex>(
+        folder, name, make_folder(folder, name, std::move(manifest), options_.access));
+    drop_former(name);
+  }
+  return keep(*entry, std::move(index));
+}
+
+/// The server gives the name of a file again when what had it is gone.
+void Indexes::drop_former(const IndexName& name) {
+  for (const IndexName& other : list({}, static_cast<std::size_t>(-1))) {
+    const IndexName same{name.number, other.tablespace, other.database, other.file};
+    if (same == name && other != name) drop(other);
+  }
+}
+
+void Indexes::let_go(Entry& entry) {
+  const std::lock_guard lock(mutex_);
+  if (entry.index == nullptr) return;
+  entry.index->leave();
+  leaving_.push_back(std::exchange(entry.index, nullptr));
+}
+
+/// The folder goes at once. An index that cores still search has its files open, or mapped.
+void Indexes::drop(const IndexName& name) {
+  const std::shared_ptr<Entry> entry = entry_of(name);
+  {
+    const std::lock_guard lock(entry->changing);
+    let_go(*entry);
+    remove_folder(folder_of(name));
+  }
+  const std::lock_guard lock(mutex_);
+  // Another thread may have the entry, and make the index again.
+  if (entry.use_count() == 2 && entry->index == nullptr) entries_.erase(name);
+}
+
+void Indexes::clean() {
+  std::vector<std::shared_ptr<OpenIndex>> closed;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& index : leaving_) {
+      if (index.use_count() == 1) closed.push_back(std::move(index));
+    }
+    std::erase(leaving_, nullptr);
+  }
+  // Their background ends without the lock.
+}
+
+std::vector<std::shared_ptr<OpenIndex>> Indexes::all_open() const {
+  std::vector<std::shared_ptr<OpenIndex>> open;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, entry] : entries_) {
+    if (entry->index != nullptr) open.push_back(entry->index);
+  }
+  open.insert(open.end(), leaving_.begin(), leaving_.end());
+  return open;
+}
+
+std::size_t Indexes::memory_used() const {
+  const Ticks now = now_ticks();
+  {
+    const std::lock_guard lock(mutex_);
+    if (counted_at_ != 0 && now - counted_at_ < us_to_ticks(kCountedForUs)) return used_;
+  }
+  std::size_t sum = 0;
+  for (const auto& index : all_open()) sum += index->memory();
+  const std::lock_guard lock(mutex_);
+  used_ = sum;
+  counted_at_ = now;
+  return sum;
+}
+
+void Indexes::require_memory() const {
+  const std::size_t used = memory_used();
+  if (used < options_.memory) return;
+  throw StatusError(StatusCode::resource_exhausted,
+                    "indexes take {} MiB, which is all of the memory that the engine may take",
+                    bytes_in_mib(used));
+}
+
+std::vector<IndexName> Indexes::list(const IndexName& after, std::size_t most) const {
+  std::vector<IndexName> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(options_.folder)) {
+    const std::optional<IndexName> name = parse_index_name(entry.path().filename().string());
+    if (name && *name > after) names.push_back(*name);
+  }
+  std::sort(names.begin(), names.end());
+  names.resize(std::min(names.size(), most));
+  return names;
+}
+
+ToldSummary Indexes::summary() const {
+  const std::size_t folders = list({}, static_cast<std::size_t>(-1)).size();
+  return {.memory = memory_used(),
+          .memory_limit = options_.memory,
+          .indexes = static_cast<std::uint32_t>(folders),
+          .open = static_cast<std::uint32_t>(all_open().size())};
+}
+
+}  // namespace farvec::postgres

@@ -1,0 +1,82 @@
+// Indexes are all indexes of a server: a folder for each, of which those that were asked for are
+// open.
+#pragma once
+
+#include "base/clock.h"
+#include "collection/write/collection_access.h"
+#include "layout/index/directory_lock.h"
+#include "postgres/channel/requests.h"
+#include "postgres/engine/index_name.h"
+#include "postgres/engine/open_index.h"
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace farvec::postgres {
+
+struct IndexesOptions {
+  std::filesystem::path folder;
+  /// The most bytes that open indexes may take: records of segments, ids and fresh rows. What a
+  /// merge makes meanwhile, and the memory of searches that run, come on top.
+  std::uint64_t memory = 0;
+  collection::CollectionAccess access;
+};
+
+/// Any thread may call everything at any time, but clean() one alone.
+class Indexes {
+ public:
+  /// Makes the folder where it is not there, and locks it. Throws Error where the engine of another
+  /// server has it.
+  explicit Indexes(IndexesOptions options);
+
+  /// Returns an index that is open; null where it is not. Does not wait for those that open others.
+  std::shared_ptr<OpenIndex> find(const IndexName& name) const;
+  /// Opens an index that has a folder, if it is not open. Throws StatusError (not_found) where
+  /// there is none, or what it had was not usable and was removed; (resource_exhausted) where the
+  /// memory is not enough. Throws Error.
+  std::shared_ptr<OpenIndex> open(const IndexName& name);
+  /// The same, and makes it where there is none, or where it is not usable or has another shape.
+  /// Then an index of the same file with another number is gone for good, and is dropped.
+  std::shared_ptr<OpenIndex> open(const IndexName& name, const AskOpen& shape);
+  /// Removes an index, open or not. Throws Error where files cannot be removed.
+  void drop(const IndexName& name);
+  /// Closes what was dropped, when no core has it any more. For a thread that may wait.
+  void clean();
+
+  /// Throws StatusError (resource_exhausted) where open indexes take all of the memory.
+  void require_memory() const;
+  /// Returns names of folders, in order, after this one; at most `most`.
+  std::vector<IndexName> list(const IndexName& after, std::size_t most) const;
+  ToldSummary summary() const;
+
+ private:
+  /// An index that is, or may become, open.
+  struct Entry {
+    std::mutex changing;               ///< is held to open, make or drop it
+    std::shared_ptr<OpenIndex> index;  ///< guarded by Indexes::mutex_
+  };
+
+  std::filesystem::path folder_of(const IndexName& name) const;
+  std::shared_ptr<Entry> entry_of(const IndexName& name);
+  std::shared_ptr<OpenIndex> index_of(const Entry& entry) const;
+  std::shared_ptr<OpenIndex> try_open(const IndexName& name);
+  void drop_former(const IndexName& name);
+  std::shared_ptr<OpenIndex> keep(Entry& entry, std::shared_ptr<OpenIndex> index);
+  void let_go(Entry& entry);
+  std::vector<std::shared_ptr<OpenIndex>> all_open() const;
+  std::size_t memory_used() const;
+
+  const IndexesOptions options_;
+  const layout::DirectoryLock lock_;
+  mutable std::mutex mutex_;
+  std::map<IndexName, std::shared_ptr<Entry>> entries_;
+  std::vector<std::shared_ptr<OpenIndex>> leaving_;  ///< dropped; cores may still have them
+  mutable std::uint64_t used_ = 0;                   ///< memory, as it was at the time below
+  mutable Ticks counted_at_ = 0;
+};
+
+}  // namespace farvec::postgres

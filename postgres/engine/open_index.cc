@@ -1,0 +1,94 @@
+#include "postgres/engine/open_index.h"
+
+#include "base/status_error.h"
+#include "base/types.h"
+#include "changes/changing.h"
+#include "changes/receipt.h"
+#include <algorithm>
+#include <utility>
+
+namespace farvec::postgres {
+namespace {
+
+/// Raises a number that others raise too.
+void raise(std::atomic<std::uint64_t>& number, std::uint64_t to) {
+  std::uint64_t now = number.load(std::memory_order_relaxed);
+  while (now < to && !number.compare_exchange_weak(now, to, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
+OpenIndex::OpenIndex(std::filesystem::path folder, IndexName name, OpenedFolder opened)
+    : folder_(std::move(folder)),
+      name_(name),
+      collection_(std::move(opened.collection)),
+      mark_(std::move(opened.mark)),
+      covered_(mark_.covered) {}
+
+void OpenIndex::load() const {
+  const collection::ViewPointer view = collection_->view();
+  for (const collection::View::Bulk& bulk : view->segments) bulk.segment->records().load();
+}
+
+void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
+                       Ticks until) {
+  const layout::CollectionManifest& shape = collection_->shape();
+  const std::size_t row_bytes = packed_bytes(shape.source_type, shape.dimension);
+  if (vectors.size() != vids.size() * row_bytes) {
+    throw StatusError(StatusCode::invalid_argument, "{} vectors have {} bytes and should have {}",
+                      vids.size(), vectors.size(), vids.size() * row_bytes);
+  }
+  const VectorView rows =
+      packed_view(vectors.data(), vids.size(), shape.dimension, shape.source_type);
+  changes::Receipt receipt;
+  collection_->insert({rows, vids}, {.until = until}, receipt);
+}
+
+void OpenIndex::erase(std::span<const std::uint64_t> vids, Ticks until) {
+  changes::Receipt receipt;
+  collection_->erase(vids, {.until = until}, receipt);
+}
+
+changes::FoundRows OpenIndex::get(std::span<const std::uint64_t> vids, Ticks until) const {
+  return collection_->get(vids, {.until = until});
+}
+
+void OpenIndex::covers(std::uint64_t vid, bool ready) {
+  raise(covered_, vid);
+  if (ready) ready_.store(true, std::memory_order_relaxed);
+  caught_up_.store(true, std::memory_order_release);
+}
+
+void OpenIndex::flush(std::uint64_t vid, Ticks until) {
+  if (!caught_up()) {
+    throw StatusError(StatusCode::failed_precondition,
+                      "the index has to catch up with its table before it can be made durable");
+  }
+  const std::lock_guard lock(flushing_);
+  collection_->make_durable({.until = until});
+  if (vid <= mark_.covered) return;
+  layout::CoverageMark mark = mark_;
+  mark.covered = vid;
+  layout::write_coverage(folder_, mark);
+  mark_ = mark;
+  raise(covered_, vid);
+}
+
+ToldState OpenIndex::state() const {
+  const bool is_ready = caught_up() && ready_.load(std::memory_order_relaxed);
+  const collection::ViewSize size = size_of(*collection_->view());
+  return {.covered = covered_.load(std::memory_order_relaxed),
+          .rows = size.live,
+          .bytes = size.segment_bytes + collection_->state().log_bytes,
+          .memory = size.segment_bytes + size.dram_bytes,
+          .ready = is_ready ? 1u : 0u,
+          .zero = 0};
+}
+
+std::size_t OpenIndex::memory() const {
+  const collection::ViewSize size = size_of(*collection_->view());
+  return size.segment_bytes + size.dram_bytes;
+}
+
+}  // namespace farvec::postgres

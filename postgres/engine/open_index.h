@@ -1,0 +1,70 @@
+// An OpenIndex is an index of the server that the engine has open: its collection, and what it
+// covers.
+#pragma once
+
+#include "base/clock.h"
+#include "changes/receipt.h"
+#include "collection/state/view.h"
+#include "collection/write/collection.h"
+#include "postgres/channel/requests.h"
+#include "postgres/engine/index_folder.h"
+#include "postgres/engine/index_name.h"
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+
+namespace farvec::postgres {
+
+/// Any thread may call everything at any time. Calls that change it may wait.
+class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
+ public:
+  OpenIndex(std::filesystem::path folder, IndexName name, OpenedFolder opened);
+
+  const IndexName& name() const { return name_; }
+  const std::filesystem::path& folder() const { return folder_; }
+  const layout::CollectionManifest& shape() const { return collection_->shape(); }
+  collection::ViewPointer view() const { return collection_->view(); }
+
+  /// Brings the records of all segments to memory. Throws Error.
+  void load() const;
+
+  /// Inserts packed vectors, one for each VID. Throws StatusError (invalid_argument) for vectors of
+  /// another size or that no search can find, and Refusal, or Error.
+  void insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors, Ticks until);
+  void erase(std::span<const std::uint64_t> vids, Ticks until);
+  /// Reads vectors, in the form in which they are stored. Throws Refusal, or Error.
+  changes::FoundRows get(std::span<const std::uint64_t> vids, Ticks until) const;
+  /// Takes it that every VID below this was inserted, and with `ready`, that every later one will
+  /// be too. It may be searched.
+  void covers(std::uint64_t vid, bool ready);
+  /// Makes all that is in it durable, then the mark. Throws StatusError (failed_precondition) where
+  /// it has not caught up, and Error where that fails; then the mark is as it was.
+  void flush(std::uint64_t vid, Ticks until);
+
+  /// Says whether searches may be answered: somebody has said since it was opened what it covers.
+  bool caught_up() const { return caught_up_.load(std::memory_order_acquire); }
+  ToldState state() const;
+  /// Returns the bytes that it takes in this process: records, ids and fresh rows.
+  std::size_t memory() const;
+
+  /// Says that the index is being removed: cores let go of it.
+  void leave() { leaving_.store(true, std::memory_order_release); }
+  bool leaving() const { return leaving_.load(std::memory_order_acquire); }
+
+ private:
+  const std::filesystem::path folder_;
+  const IndexName name_;
+  const std::unique_ptr<collection::Collection> collection_;
+  std::mutex flushing_;  ///< guards the mark
+  layout::CoverageMark mark_;
+  std::atomic<std::uint64_t> covered_;
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> caught_up_{false};  ///< release after covered_ and ready_
+  std::atomic<bool> leaving_{false};
+};
+
+}  // namespace farvec::postgres

@@ -1,0 +1,149 @@
+// Searches in the server's engine. More rows come from searching again for twice as many
+// (docs/decisions/053): the engine keeps nothing for a search.
+#include <postgres.h>
+
+#include <math.h>
+#include <utils/hsearch.h>
+#include <utils/memutils.h>
+
+#include "postgres/index/engine_store.h"
+#include "postgres/index/index.h"
+
+// A search for fewer rows costs as much.
+#define LEAST_AGAIN 50
+
+struct StoreSearch {
+  Store* store;
+  void* query;
+  char* filter;       // empty: there is none
+  uint32 k;           // of the next search
+  uint32 list;        // the least
+  bool is_last;       // no further search finds more
+  HTAB* given;        // VIDs
+  StoreFound* found;  // of the last search, those that were not given; room for ASK_MOST_ROWS
+  size_t count;
+  size_t at;
+  farvec_counts counts;
+};
+
+static uint32 within_bounds(uint32 number) {
+  return Max(Min(number, ASK_MOST_ROWS), 1);
+}
+
+static HTAB* make_vid_set(void) {
+  HASHCTL control = {
+      .keysize = sizeof(uint64), .entrysize = sizeof(uint64), .hcxt = CurrentMemoryContext};
+  return hash_create("farvec given", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+StoreSearch* search_engine(Store* store, const void* query, const StoreSearchOptions* options) {
+  const Size bytes = vector_size(&store->shape);
+  StoreSearch* search = palloc0(sizeof *search);
+  search->store = store;
+  search->query = palloc(bytes);
+  memcpy(search->query, query, bytes);
+  search->filter = pstrdup(options->filter == NULL ? "" : options->filter);
+  search->k = within_bounds(options->k);
+  search->list = within_bounds(options->list);
+  search->given = make_vid_set();
+  search->found = palloc(ASK_MOST_ROWS * sizeof *search->found);
+  search->counts.size = sizeof search->counts;
+  return search;
+}
+
+static bool write_and_ask(StoreSearch* search, EngineLink* link, Patience* patience, uint32* bytes,
+                          farvec_error* error) {
+  const Size query_bytes = vector_size(&search->store->shape);
+  const Size filter_bytes = strlen(search->filter);
+  const uint32 longer = within_bounds(search->k + search->k / 2);
+  const AskSearch asked = {.index = search->store->index,
+                           .k = search->k,
+                           .list = Max(search->list, longer),
+                           .query_bytes = (uint32)query_bytes,
+                           .filter_bytes = (uint32)filter_bytes,
+                           .deadline_ms = wait_of(patience).deadline_ms};
+  if (sizeof asked + query_bytes + filter_bytes > CHANNEL_REQUEST_BYTES) {
+    error->status = FARVEC_INVALID_ARGUMENT;
+    strlcpy(error->message, "the filter is too long", sizeof error->message);
+    return false;
+  }
+  char* to = engine_request(link, patience, error);
+  if (to == NULL) return false;
+  memcpy(to, &asked, sizeof asked);
+  memcpy(to + sizeof asked, search->query, query_bytes);
+  memcpy(to + sizeof asked + query_bytes, search->filter, filter_bytes);
+  return engine_ask(link, kAskSearch, (uint32)(sizeof asked + query_bytes + filter_bytes), patience,
+                    bytes, error);
+}
+
+static void add_counts(StoreSearch* search, const ToldFound* told) {
+  search->counts.hops += told->hops;
+  search->counts.reads += told->reads;
+  search->counts.bytes += told->bytes;
+  search->counts.estimates += told->estimates;
+  search->counts.distances += told->distances;
+  search->counts.walks += told->walks;
+  search->counts.scans += told->scans;
+  search->counts.matches = told->matches;  // all searches have the same rows to find
+}
+
+static void add_found(StoreSearch* search, uint64 vid, float distance) {
+  bool was_given;
+  hash_search(search->given, &vid, HASH_ENTER, &was_given);
+  if (was_given) return;
+  search->found[search->count++] = (StoreFound){vid, distance};
+}
+
+// Takes the rows of an answer, after looking whether it can be one.
+static void take_found(StoreSearch* search, const EngineLink* link, uint32 bytes) {
+  ToldFound told;
+  if (bytes < sizeof told) elog(ERROR, "the engine of farvec answers with too few bytes");
+  memcpy(&told, link->answer, sizeof told);
+  const Size row_bytes = sizeof(uint64) + sizeof(float);
+  if (told.count > search->k || bytes != sizeof told + told.count * row_bytes) {
+    elog(ERROR, "the engine of farvec answers with %u rows in %u bytes", told.count, bytes);
+  }
+  const char* vids = link->answer + sizeof told;
+  const char* distances = vids + told.count * sizeof(uint64);
+  search->count = 0;
+  search->at = 0;
+  for (uint32 i = 0; i < told.count; i++) {
+    uint64 vid;
+    float distance;
+    memcpy(&vid, vids + i * sizeof vid, sizeof vid);
+    memcpy(&distance, distances + i * sizeof distance, sizeof distance);
+    if (isnan(distance)) elog(ERROR, "the engine of farvec answers with a distance that is none");
+    add_found(search, vid, distance);
+  }
+  add_counts(search, &told);
+  search->is_last = told.count < search->k || search->k == ASK_MOST_ROWS;
+}
+
+static void search_again(StoreSearch* search, Patience* patience) {
+  farvec_error error = {0};
+  uint32 bytes;
+  EngineLink* link = reach_engine(search->store, patience, &error);
+  if (link == NULL || !write_and_ask(search, link, patience, &bytes, &error)) {
+    raise_engine_error(&error, patience);
+  }
+  take_found(search, link, bytes);
+  search->k = within_bounds(Max(2 * search->k, LEAST_AGAIN));
+}
+
+size_t next_of_engine(StoreSearch* search, StoreFound* found, size_t most, Patience* patience) {
+  size_t count = 0;
+  while (count < most) {
+    if (search->at < search->count) {
+      found[count++] = search->found[search->at++];
+    } else if (!search->is_last) {
+      search_again(search, patience);
+    } else {
+      break;
+    }
+  }
+  return count;
+}
+
+void counts_of_engine(const StoreSearch* search, farvec_counts* counts) {
+  *counts = search->counts;
+}

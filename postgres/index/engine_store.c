@@ -1,0 +1,256 @@
+// The store of an index in the server's engine.
+#include <postgres.h>
+
+#include "postgres/index/engine_store.h"
+
+#include <utils/hsearch.h>
+#include <utils/memutils.h>
+
+#include "postgres/index/index.h"
+
+#define DROP_DEADLINE_MS 1000
+
+// Nothing is asked yet: inserts succeed while the engine is away.
+static Store* open_in_engine(const StoreIdentity* identity, const StoreShape* shape,
+                             const char* place, Oid owner, Patience* patience) {
+  static HTAB* stores = NULL;
+  (void)place;
+  (void)owner;
+  (void)patience;
+  if (stores == NULL) {
+    HASHCTL control = {
+        .keysize = sizeof(AskedIndex), .entrysize = sizeof(Store), .hcxt = TopMemoryContext};
+    stores =
+        hash_create("farvec engine stores", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+  }
+  const AskedIndex key = {.number = identity->number,
+                          .tablespace = identity->tablespace,
+                          .database = identity->database,
+                          .file = identity->file};
+  bool found;
+  Store* store = hash_search(stores, &key, HASH_ENTER, &found);
+  if (!found) memset((char*)store + sizeof key, 0, sizeof *store - sizeof key);
+  store->shape = *shape;
+  return store;
+}
+
+bool ask_engine(EngineLink* link, uint32 operation, const void* request, Size bytes,
+                Patience* patience, uint32* answered, farvec_error* error) {
+  void* to = engine_request(link, patience, error);
+  if (to == NULL) return false;
+  memcpy(to, request, bytes);
+  return engine_ask(link, operation, (uint32)bytes, patience, answered, error);
+}
+
+static bool is_state(const EngineLink* link, uint32 bytes, ToldState* state, farvec_error* error) {
+  if (bytes == sizeof *state) {
+    memcpy(state, link->answer, sizeof *state);
+    return true;
+  }
+  error->status = FARVEC_INTERNAL;
+  snprintf(error->message, sizeof error->message, "it answers with a state of %u bytes", bytes);
+  return false;
+}
+
+// Opens the index in this engine, which makes it where it has none.
+static bool open_now(Store* store, EngineLink* link, bool begins, Patience* patience,
+                     ToldState* state, farvec_error* error) {
+  const AskOpen asked = {.index = store->index,
+                         .type = store->shape.type,
+                         .metric = store->shape.metric,
+                         .dimension = store->shape.dimension,
+                         .degree = store->shape.degree,
+                         .build_list = store->shape.build_list,
+                         .begins = begins};
+  uint32 bytes;
+  if (!ask_engine(link, kAskOpen, &asked, sizeof asked, patience, &bytes, error) ||
+      !is_state(link, bytes, state, error)) {
+    return false;
+  }
+  store->opened_in = link->incarnation;
+  return true;
+}
+
+EngineLink* reach_engine(Store* store, Patience* patience, farvec_error* error) {
+  ToldState state;
+  EngineLink* link = engine_link(error);
+  if (link == NULL || store->opened_in == link->incarnation) return link;
+  return open_now(store, link, false, patience, &state, error) ? link : NULL;
+}
+
+static void begin_in_engine(Store* store, bool is_build, Patience* patience) {
+  farvec_error error = {0};
+  ToldState state;
+  (void)is_build;
+  EngineLink* link = engine_link(&error);
+  if (link == NULL || !open_now(store, link, true, patience, &state, &error)) {
+    raise_engine_error(&error, patience);
+  }
+  store->looked_in = link->incarnation;
+}
+
+// It is opened each time: another backend may have dropped it, and the index may be back.
+static StoreState state_in_engine(Store* store, Patience* patience) {
+  farvec_error error = {0};
+  ToldState state;
+  EngineLink* link = engine_link(&error);
+  if (link == NULL || !open_now(store, link, false, patience, &state, &error)) {
+    raise_engine_error(&error, patience);
+  }
+  store->looked_in = link->incarnation;
+  return (StoreState){.covered = state.covered,
+                      .ready = state.ready == 1,
+                      .rows = state.rows,
+                      .bytes = state.bytes};
+}
+
+static bool is_engine_there(const StoreIdentity* identity, const char* place) {
+  (void)identity;
+  (void)place;
+  return engine_is_there();
+}
+
+static AskRows rows_of(const Store* store, size_t count, Size row_bytes, Patience* patience) {
+  return (AskRows){.index = store->index,
+                   .count = (uint32)count,
+                   .row_bytes = (uint32)row_bytes,
+                   .deadline_ms = wait_of(patience).deadline_ms};
+}
+
+// Asks with as many rows as fit a request. `vectors` may be NULL.
+static bool ask_rows(EngineLink* link, const Store* store, uint32 operation, const uint64* vids,
+                     const char* vectors, size_t count, Patience* patience, uint32* bytes,
+                     farvec_error* error) {
+  const Size row_bytes = vectors == NULL ? 0 : vector_size(&store->shape);
+  char* to = engine_request(link, patience, error);
+  if (to == NULL) return false;
+  const AskRows asked = rows_of(store, count, row_bytes, patience);
+  memcpy(to, &asked, sizeof asked);
+  memcpy(to + sizeof asked, vids, count * sizeof *vids);
+  const Size head = sizeof asked + count * sizeof *vids;
+  if (vectors != NULL) memcpy(to + head, vectors, count * row_bytes);
+  return engine_ask(link, operation, (uint32)(head + count * row_bytes), patience, bytes, error);
+}
+
+static size_t rows_that_fit(Size row_bytes) {
+  return (CHANNEL_REQUEST_BYTES - sizeof(AskRows)) / (sizeof(uint64) + row_bytes);
+}
+
+static bool change(Store* store, uint32 operation, const uint64* vids, const char* vectors,
+                   size_t count, Patience* patience, farvec_error* error) {
+  EngineLink* link = reach_engine(store, patience, error);
+  if (link == NULL) return false;
+  const Size row_bytes = vectors == NULL ? 0 : vector_size(&store->shape);
+  const size_t most = rows_that_fit(row_bytes);
+  for (size_t i = 0; i < count; i += most) {
+    uint32 bytes;
+    const char* part = vectors == NULL ? NULL : vectors + i * row_bytes;
+    if (!ask_rows(link, store, operation, vids + i, part, Min(most, count - i), patience, &bytes,
+                  error)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool insert_into_engine(Store* store, const uint64* vids, const void* vectors, size_t count,
+                               Patience* patience, farvec_error* error) {
+  return change(store, kAskInsert, vids, vectors, count, patience, error);
+}
+
+static bool erase_from_engine(Store* store, const uint64* vids, size_t count, Patience* patience,
+                              farvec_error* error) {
+  return change(store, kAskErase, vids, NULL, count, patience, error);
+}
+
+// What is said of an engine is said to that one alone: another one may have lost what this backend
+// has told before.
+static void tell_vid(Store* store, uint32 operation, uint64 vid, bool ready, Patience* patience) {
+  farvec_error error = {0};
+  uint32 bytes;
+  const AskVid asked = {.index = store->index, .vid = vid, .ready = ready};
+  EngineLink* link = engine_link(&error);
+  if (link != NULL && link->incarnation != store->looked_in) {
+    error.status = FARVEC_FAILED_PRECONDITION;
+    strlcpy(error.message, "it was started again meanwhile", sizeof error.message);
+    link = NULL;
+  }
+  if (link == NULL ||
+      !ask_engine(link, operation, &asked, sizeof asked, patience, &bytes, &error)) {
+    raise_engine_error(&error, patience);
+  }
+}
+
+static void covers_in_engine(Store* store, uint64 vid, bool ready, Patience* patience) {
+  tell_vid(store, kAskCovers, vid, ready, patience);
+}
+
+static void flush_engine(Store* store, uint64 vid, Patience* patience) {
+  tell_vid(store, kAskFlush, vid, true, patience);
+}
+
+// Takes the vectors of one answer. Those that are not there have none in it.
+static bool take_vectors(const EngineLink* link, uint32 bytes, size_t count, Size row_bytes,
+                         bool* found, char* vectors) {
+  Size at = count;
+  if (bytes < count) return false;
+  for (size_t i = 0; i < count; i++) {
+    found[i] = link->answer[i] == 1;
+    if (!found[i]) continue;
+    if (at + row_bytes > bytes) return false;
+    memcpy(vectors + i * row_bytes, link->answer + at, row_bytes);
+    at += row_bytes;
+  }
+  return at == bytes;
+}
+
+static void get_from_engine(Store* store, const uint64* vids, size_t count, bool* found,
+                            void* vectors, Patience* patience) {
+  farvec_error error = {0};
+  const Size row_bytes = vector_size(&store->shape);
+  const size_t most = Max(CHANNEL_ANSWER_BYTES / (row_bytes + 1), 1);
+  EngineLink* link = reach_engine(store, patience, &error);
+  if (link == NULL) raise_engine_error(&error, patience);
+  for (size_t i = 0; i < count; i += most) {
+    const size_t part = Min(most, count - i);
+    uint32 bytes;
+    if (!ask_rows(link, store, kAskGet, vids + i, NULL, part, patience, &bytes, &error)) {
+      raise_engine_error(&error, patience);
+    }
+    if (!take_vectors(link, bytes, part, row_bytes, found + i, (char*)vectors + i * row_bytes)) {
+      elog(ERROR, "the engine of farvec answers with other vectors");
+    }
+  }
+}
+
+// The worker finds later what this cannot drop.
+static void drop_from_engine(const StoreIdentity* identity, const char* place) {
+  farvec_error error;
+  uint32 bytes;
+  Patience patience = patience_for(DROP_DEADLINE_MS);
+  (void)place;
+  const AskedIndex asked = {.number = identity->number,
+                            .tablespace = identity->tablespace,
+                            .database = identity->database,
+                            .file = identity->file};
+  EngineLink* link = engine_link(&error);
+  if (link != NULL) {
+    ask_engine(link, kAskDrop, &asked, sizeof asked, &patience, &bytes, &error);
+  }
+}
+
+const StoreKind kEngineStore = {.name = "engine",
+                                .is_shared = false,
+                                .open = open_in_engine,
+                                .begin = begin_in_engine,
+                                .state = state_in_engine,
+                                .is_there = is_engine_there,
+                                .insert = insert_into_engine,
+                                .erase = erase_from_engine,
+                                .covers = covers_in_engine,
+                                .flush = flush_engine,
+                                .get = get_from_engine,
+                                .search = search_engine,
+                                .next = next_of_engine,
+                                .counts = counts_of_engine,
+                                .drop = drop_from_engine};

@@ -1,0 +1,12 @@
+// This header removes from the engine what belongs to indexes that are gone.
+#ifndef FARVEC_POSTGRES_WORKER_FOLDERS_H
+#define FARVEC_POSTGRES_WORKER_FOLDERS_H
+
+#include <postgres.h>
+
+// Looks, now and then, which of the engine's indexes have no file in the server any more, and has
+// the engine remove them. Answers whether the engine answered it. For the worker, which calls it
+// often.
+bool remove_folders_of_gone_indexes(void);
+
+#endif

@@ -1,0 +1,204 @@
+#include <postgres.h>
+
+#include "postgres/worker/link.h"
+
+#include <miscadmin.h>
+#include <storage/fd.h>
+#include <storage/ipc.h>
+
+#include "postgres/channel/call.h"
+#include "postgres/shared.h"
+
+static EngineLink own = {.slot = CHANNEL_NO_SLOT};
+
+static void say(farvec_error* error, int32 status, const char* message) {
+  error->status = status;
+  strlcpy(error->message, message, sizeof error->message);
+}
+
+static void unlink_engine(void) {
+  if (own.channel == NULL) return;
+  if (own.slot != CHANNEL_NO_SLOT) channel_release(own.channel, own.slot);
+  channel_close(own.channel);
+  ReleaseExternalFD();
+  own.channel = NULL;
+  own.slot = CHANNEL_NO_SLOT;
+  own.incarnation = 0;
+}
+
+static void unlink_at_exit(int code, Datum unused) {
+  (void)code;
+  (void)unused;
+  unlink_engine();
+}
+
+// A copy of what the worker says of its engine.
+static void read_state(uint64* incarnation, char* segment, char* why) {
+  EngineState* engine = &shared_state()->engine;
+  SpinLockAcquire(&engine->lock);
+  *incarnation = engine->incarnation;
+  memcpy(segment, engine->segment, FARVEC_SEGMENT_PATH);
+  memcpy(why, engine->why, FARVEC_ENGINE_REASON);
+  SpinLockRelease(&engine->lock);
+}
+
+static void say_why_none(farvec_error* error, const char* why) {
+  error->status = FARVEC_UNAVAILABLE;
+  if (*why == '\0') {
+    snprintf(error->message, sizeof error->message, "it is starting");
+  } else {
+    snprintf(error->message, sizeof error->message, "it %s, and is started again", why);
+  }
+}
+
+static bool make_link(const char* segment, uint64 incarnation, farvec_error* error) {
+  static bool unlinks_at_exit = false;
+  char why[CHANNEL_ERROR_BYTES];
+  if (!unlinks_at_exit) on_proc_exit(unlink_at_exit, (Datum)0);
+  unlinks_at_exit = true;
+  own.channel = channel_open(segment, incarnation, why);
+  if (own.channel == NULL) {
+    say(error, FARVEC_UNAVAILABLE, why);
+    return false;
+  }
+  ReserveExternalFD();  // the server counts its open files
+  own.incarnation = incarnation;
+  own.slot = channel_claim(own.channel);
+  if (own.slot != CHANNEL_NO_SLOT) return true;
+  unlink_engine();
+  say(error, FARVEC_RESOURCE_EXHAUSTED, "as many processes as it has slots for use it");
+  return false;
+}
+
+EngineLink* engine_link(farvec_error* error) {
+  uint64 incarnation;
+  char segment[FARVEC_SEGMENT_PATH];
+  char why[FARVEC_ENGINE_REASON];
+  read_state(&incarnation, segment, why);
+  if (incarnation == 0) {
+    say_why_none(error, why);
+    return NULL;
+  }
+  if (own.channel != NULL && own.incarnation == incarnation) return &own;
+  unlink_engine();
+  return make_link(segment, incarnation, error) ? &own : NULL;
+}
+
+bool engine_is_there(void) {
+  if (!has_shared_state()) return false;
+  uint64 incarnation;
+  char segment[FARVEC_SEGMENT_PATH];
+  char why[FARVEC_ENGINE_REASON];
+  read_state(&incarnation, segment, why);
+  if (incarnation == 0) return false;
+  // The worker may not know yet that its engine was killed.
+  return own.incarnation != incarnation || !channel_has_ended(own.channel);
+}
+
+// A cancelled query ends the wait. Other interrupts are taken care of while the request is under
+// way: when that ends with an error, the next request waits until the engine has let this one go.
+static bool gives_up(void* unused) {
+  (void)unused;
+  if (!InterruptPending || !INTERRUPTS_CAN_BE_PROCESSED()) return false;
+  if (QueryCancelPending || ProcDiePending) return true;
+  CHECK_FOR_INTERRUPTS();
+  return false;
+}
+
+static CallWait call_wait(Patience* patience) {
+  return (CallWait){.deadline_ms = wait_of(patience).deadline_ms, .gives_up = gives_up};
+}
+
+// What a call ended with that got no answer.
+static void say_why(int32 status, farvec_error* error) {
+  switch (status) {
+    case kCallGivenUp:
+      CHECK_FOR_INTERRUPTS();
+      say(error, FARVEC_CANCELLED, "the wait was given up");
+      break;
+    case kCallTooLate:
+      say(error, FARVEC_DEADLINE_EXCEEDED, "it has not answered in time");
+      break;
+    default:
+      say(error, FARVEC_UNAVAILABLE, "it has ended, and is started again");
+  }
+}
+
+void* engine_request(EngineLink* link, Patience* patience, farvec_error* error) {
+  const CallWait wait = call_wait(patience);
+  const int32 status = call_prepare(link->channel, link->slot, &wait);
+  if (status == kCallDone) return channel_request(link->channel, link->slot);
+  say_why(status, error);
+  return NULL;
+}
+
+// The text of an answer, which is not trusted to be one.
+static void say_answer(int32 status, const EngineLink* link, uint32 bytes, farvec_error* error) {
+  const uint32 length = Min(bytes, (uint32)sizeof error->message - 1);
+  error->status = status;
+  for (uint32 i = 0; i < length; i++) {
+    const char byte = link->answer[i];
+    error->message[i] = byte >= ' ' && byte <= '~' ? byte : '?';
+  }
+  error->message[length] = '\0';
+}
+
+bool engine_ask(EngineLink* link, uint32 operation, uint32 request_bytes, Patience* patience,
+                uint32* bytes, farvec_error* error) {
+  const CallWait wait = call_wait(patience);
+  const int32 status =
+      call_ask(link->channel, link->slot, operation, request_bytes, &wait, link->answer, bytes);
+  if (status == kCallDone) return true;
+  if (*bytes > 0) {
+    say_answer(status, link, *bytes, error);
+  } else {
+    say_why(status, error);
+  }
+  return false;
+}
+
+static int state_of(int32 status) {
+  switch (status) {
+    case FARVEC_INVALID_ARGUMENT:
+      return ERRCODE_INVALID_PARAMETER_VALUE;
+    case FARVEC_CANCELLED:
+    case FARVEC_DEADLINE_EXCEEDED:
+      return ERRCODE_QUERY_CANCELED;
+    case FARVEC_RESOURCE_EXHAUSTED:
+      return ERRCODE_INSUFFICIENT_RESOURCES;
+    case FARVEC_FAILED_PRECONDITION:
+    case FARVEC_NOT_FOUND:
+      return ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+    case FARVEC_UNAVAILABLE:
+      return ERRCODE_CANNOT_CONNECT_NOW;
+    default:
+      return ERRCODE_EXTERNAL_ROUTINE_EXCEPTION;
+  }
+}
+
+static const char* hint_of(int32 status) {
+  switch (status) {
+    case FARVEC_RESOURCE_EXHAUSTED:
+      return "Raise farvec.engine_memory, and start the server again, or drop indexes.";
+    case FARVEC_FAILED_PRECONDITION:
+    case FARVEC_NOT_FOUND:
+      return "The engine was started again meanwhile: run the statement again.";
+    case FARVEC_UNAVAILABLE:
+      return "Run the statement again in a moment. The server's log says why the engine ended.";
+    default:
+      return "The server's log may say more.";
+  }
+}
+
+void raise_engine_error(const farvec_error* error, const Patience* patience) {
+  CHECK_FOR_INTERRUPTS();  // what ended the wait is told by PostgreSQL itself
+  if (error->status == FARVEC_DEADLINE_EXCEEDED) {
+    ereport(ERROR,
+            (errcode(state_of(error->status)),
+             errmsg("the engine of farvec has not answered within %u ms", patience->deadline_ms),
+             errdetail("%s", error->message), errhint("%s", hint_of(error->status))));
+  }
+  ereport(ERROR,
+          (errcode(state_of(error->status)), errmsg("the engine of farvec: %s", error->message),
+           errhint("%s", hint_of(error->status))));
+}

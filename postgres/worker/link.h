@@ -1,0 +1,38 @@
+// This header asks the server's engine from a backend.
+#ifndef FARVEC_POSTGRES_WORKER_LINK_H
+#define FARVEC_POSTGRES_WORKER_LINK_H
+
+#include <postgres.h>
+
+#include "postgres/channel/channel.h"
+#include "postgres/library.h"
+
+// The backend's link with the engine that serves now.
+typedef struct EngineLink {
+  Channel* channel;
+  uint32 slot;
+  uint64 incarnation;
+  char answer[CHANNEL_ANSWER_BYTES];  // of the last call; nobody else writes it
+} EngineLink;
+
+// The link, made when there is none with this engine yet. NULL, with the reason in `error`, where
+// no engine serves, or all of its slots are taken.
+EngineLink* engine_link(farvec_error* error);
+
+// Where a request is written, CHANNEL_REQUEST_BYTES long. NULL, with the reason in `error`, where
+// the engine does not let go of the last one in time. Ends with an error where the query was
+// cancelled.
+void* engine_request(EngineLink* link, Patience* patience, farvec_error* error);
+
+// Asks what was written, and waits. Answers whether `*bytes` bytes of an answer are in the link; if
+// not, the reason is in `error`. Ends with an error where the query was cancelled.
+bool engine_ask(EngineLink* link, uint32 operation, uint32 request_bytes, Patience* patience,
+                uint32* bytes, farvec_error* error);
+
+// Answers at once whether an engine serves.
+bool engine_is_there(void);
+
+// Ends with the error of a call.
+void raise_engine_error(const farvec_error* error, const Patience* patience);
+
+#endif

@@ -1,0 +1,143 @@
+// The background worker that starts the engine, watches it, and starts it again.
+#include <postgres.h>
+
+#include <access/xlog.h>
+#include <miscadmin.h>
+#include <pgstat.h>
+#include <postmaster/bgworker.h>
+#include <postmaster/interrupt.h>
+#include <storage/ipc.h>
+#include <storage/latch.h>
+#include <utils/guc.h>
+#include <utils/memutils.h>
+#include <utils/timestamp.h>
+
+#include "postgres/channel/channel.h"
+#include "postgres/shared.h"
+#include "postgres/worker/folders.h"
+#include "postgres/worker/process.h"
+#include "postgres/worker/settings.h"
+
+#define FIRST_PAUSE_MS 100
+#define LAST_PAUSE_MS 30000
+#define STARTING_LOOK_MS 20
+#define SERVING_LOOK_MS 1000
+#define SPARE_SLOTS 8
+
+static EngineProcess engine;
+static uint64 serving = 0;             // the incarnation that backends were told; 0: none
+static int pause_ms = FIRST_PAUSE_MS;  // before the next start
+static TimestampTz start_at = 0;
+
+PGDLLEXPORT void farvec_engine_main(Datum unused);
+
+static void on_child(SIGNAL_ARGS) {
+  const int saved = errno;
+  (void)postgres_signal_arg;
+  SetLatch(MyLatch);
+  errno = saved;
+}
+
+// Tells backends which engine serves, or why none does.
+static void publish(uint64 incarnation, const char* why) {
+  EngineState* state = &shared_state()->engine;
+  SpinLockAcquire(&state->lock);
+  state->incarnation = incarnation;
+  strlcpy(state->segment, engine.segment, sizeof state->segment);
+  strlcpy(state->why, why, sizeof state->why);
+  SpinLockRelease(&state->lock);
+  serving = incarnation;
+}
+
+static void wait_before_start(const char* why) {
+  publish(0, why);
+  start_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pause_ms);
+  pause_ms = Min(2 * pause_ms, LAST_PAUSE_MS);
+}
+
+static void start(void) {
+  char why[FARVEC_ENGINE_REASON];
+  if (GetCurrentTimestamp() < start_at) return;
+  const uint32 slots = Min((uint32)MaxBackends + SPARE_SLOTS, CHANNEL_MOST_SLOTS);
+  if (start_process(&engine, slots, why, sizeof why)) return;
+  ereport(WARNING, (errmsg("the engine of farvec %s", why),
+                    errhint("farvec.engine is the path of its program; farvec.engine_memory = 0 "
+                            "starts none.")));
+  wait_before_start(why);
+}
+
+static void look_whether_it_ended(void) {
+  char why[FARVEC_ENGINE_REASON];
+  if (!has_ended(&engine, why, sizeof why)) return;
+  ereport(WARNING,
+          (errmsg("the engine of farvec %s, and is started again in %d ms", why, pause_ms)));
+  wait_before_start(why);
+}
+
+static void look_whether_it_serves(void) {
+  char why[CHANNEL_ERROR_BYTES];
+  Channel* channel = channel_open(engine.segment, 0, why);
+  if (channel == NULL) return;
+  if (channel_state(channel) == kChannelServing &&
+      channel_engine_pid(channel) == (uint32)engine.pid) {
+    publish(channel_incarnation(channel), "");
+    ereport(DEBUG1, (errmsg_internal("the engine of farvec serves")));
+  }
+  channel_close(channel);
+}
+
+static void look(void) {
+  if (engine.pid == 0) start();
+  if (engine.pid == 0) return;
+  log_output(&engine);
+  look_whether_it_ended();
+  if (engine.pid != 0 && serving == 0) look_whether_it_serves();
+  if (serving == 0) return;
+  // Its folder is removed by an engine that was asked, so that it served a while.
+  if (remove_folders_of_gone_indexes()) pause_ms = FIRST_PAUSE_MS;
+}
+
+static long look_ms(void) {
+  if (serving != 0) return SERVING_LOOK_MS;
+  return engine.pid != 0 ? STARTING_LOOK_MS : Max(pause_ms / 4, STARTING_LOOK_MS);
+}
+
+// Sleeps until there is something to do: a signal, or a line for the log.
+static void wait_for_more(void) {
+  const bool has_output = engine.pid != 0;
+  const int events =
+      WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | (has_output ? WL_SOCKET_READABLE : 0);
+  WaitLatchOrSocket(MyLatch, events, has_output ? engine.output : PGINVALID_SOCKET, look_ms(),
+                    PG_WAIT_EXTENSION);
+  ResetLatch(MyLatch);
+}
+
+static void end_at_exit(int code, Datum unused) {
+  (void)code;
+  (void)unused;
+  publish(0, "was ended with the server");
+  end_process(&engine);
+}
+
+void farvec_engine_main(Datum unused) {
+  (void)unused;
+  pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+  pqsignal(SIGHUP, SignalHandlerForConfigReload);
+  pqsignal(SIGCHLD, on_child);
+  BackgroundWorkerUnblockSignals();
+  before_shmem_exit(end_at_exit, (Datum)0);
+  const MemoryContext context =
+      AllocSetContextCreate(TopMemoryContext, "farvec engine", ALLOCSET_DEFAULT_SIZES);
+  MemoryContextSwitchTo(context);
+  while (!ShutdownRequestPending) {
+    CHECK_FOR_INTERRUPTS();
+    if (ConfigReloadPending) {
+      ConfigReloadPending = false;
+      ProcessConfigFile(PGC_SIGHUP);
+    }
+    look();
+    wait_for_more();
+    MemoryContextReset(context);
+  }
+  proc_exit(0);
+}

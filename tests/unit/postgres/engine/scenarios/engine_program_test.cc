@@ -1,0 +1,491 @@
+// Tests of the engine's program, asked through its channel.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/unit/postgres/engine/running_engine.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace farvec::postgres::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kDimension = 12;
+constexpr AskOpen kShape{.index = {.number = 0x1234567890abcdef,
+                                   .tablespace = 1663,
+                                   .database = 5,
+                                   .file = 16'384,
+                                   .zero = 0},
+                         .type = 0,
+                         .metric = 0,
+                         .dimension = kDimension,
+                         .degree = 16,
+                         .build_list = 50,
+                         .begins = 0};
+constexpr const char* kName = "1663-5-16384-1234567890abcdef";
+constexpr std::int32_t kInvalid = 3;
+constexpr std::int32_t kNotFound = 5;
+constexpr std::int32_t kExhausted = 8;
+constexpr std::int32_t kPrecondition = 9;
+
+/// Rows of a table: vectors with their VIDs.
+struct Table {
+  explicit Table(std::size_t count, std::uint64_t first = 1, std::uint32_t seed = 1) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    for (std::size_t i = 0; i < count; ++i) vids.push_back(first + i);
+    for (std::size_t i = 0; i < count * kDimension; ++i) floats.push_back(normal(random));
+  }
+  std::span<const float> row(std::size_t i) const {
+    return std::span(floats).subspan(i * kDimension, kDimension);
+  }
+  std::span<const std::byte> bytes(std::size_t first, std::size_t count) const {
+    return std::as_bytes(std::span(floats).subspan(first * kDimension, count * kDimension));
+  }
+
+  std::vector<std::uint64_t> vids;
+  std::vector<float> floats;
+};
+
+double squared_l2(std::span<const float> one, std::span<const float> other) {
+  double sum = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    sum += (double{one[i]} - other[i]) * (double{one[i]} - other[i]);
+  }
+  return sum;
+}
+
+/// The nearest rows of a table, by comparing all.
+std::vector<Row> nearest(const Table& table, std::span<const float> query, std::size_t k) {
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < table.vids.size(); ++i) {
+    rows.push_back({table.vids[i], static_cast<float>(squared_l2(table.row(i), query))});
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const Row& one, const Row& other) { return one.distance < other.distance; });
+  rows.resize(std::min(rows.size(), k));
+  return rows;
+}
+
+std::vector<std::uint64_t> vids_of(const std::vector<Row>& rows) {
+  std::vector<std::uint64_t> vids;
+  for (const Row& row : rows) vids.push_back(row.vid);
+  return vids;
+}
+
+class EngineProgram : public testing::Test {
+ protected:
+  EngineProgram() : all_(folder_.path() / "all"), segment_(folder_.path() / "farvec-segment") {}
+
+  void start(const std::vector<std::string>& more = {}) {
+    asking_.reset();
+    engine_ = std::make_unique<RunningEngine>(all_, segment_, more);
+    asking_ = std::make_unique<Asking>(segment_);
+  }
+  AskedIndexOf index(const AskOpen& shape = kShape) { return {*asking_, shape}; }
+  void insert(const Table& table, std::size_t batch = 100) {
+    for (std::size_t i = 0; i < table.vids.size(); i += batch) {
+      const std::size_t count = std::min(batch, table.vids.size() - i);
+      const Told told =
+          index().insert(std::span(table.vids).subspan(i, count), table.bytes(i, count));
+      ASSERT_EQ(told.status, 0) << told.text();
+    }
+  }
+  /// With a list as long as allowed, searches of a small table find the very nearest.
+  void expect_answers(const Table& table) {
+    const Table queries(20, 1, 99);
+    for (std::size_t i = 0; i < queries.vids.size(); ++i) {
+      const std::vector<Row> expected = nearest(table, queries.row(i), 10);
+      const std::vector<Row> found = index().rows(queries.bytes(i, 1), 10, ASK_MOST_ROWS);
+      ASSERT_EQ(vids_of(found), vids_of(expected));
+      for (std::size_t r = 0; r < found.size(); ++r) {
+        EXPECT_NEAR(found[r].distance, expected[r].distance, 1e-4);
+      }
+    }
+  }
+  void kill_and_start() {
+    engine_->kill_now();
+    EXPECT_TRUE(fs::exists(segment_)) << "a killed engine removes nothing";
+    start();
+  }
+
+  farvec::tests::TemporaryFolder folder_;
+  const fs::path all_;
+  const fs::path segment_;
+  std::unique_ptr<RunningEngine> engine_;
+  std::unique_ptr<Asking> asking_;
+};
+
+TEST_F(EngineProgram, InsertsAndSearches) {
+  start();
+  const Table table(1500);
+  EXPECT_EQ(index().open().rows, 0u);
+  insert(table);
+  EXPECT_EQ(index().covers(1501).status, 0);
+  const ToldState state = index().state();
+  EXPECT_EQ(state.rows, 1500u);
+  EXPECT_EQ(state.covered, 1501u);
+  EXPECT_EQ(state.ready, 1u);
+  EXPECT_GT(state.memory, 1500 * kDimension * sizeof(float));
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, AnIndexThatLacksRowsAnswersNothing) {
+  start();
+  const Table table(50);
+  index().open();
+  insert(table);
+  const Told told = index().search(table.bytes(0, 1), 5, 10);
+  EXPECT_EQ(told.status, kPrecondition);
+  EXPECT_NE(told.text().find("catch up"), std::string::npos) << told.text();
+  EXPECT_EQ(index().flush(51).status, kPrecondition);
+  EXPECT_EQ(index().state().ready, 0u);
+  EXPECT_EQ(index().state().covered, 0u);
+}
+
+TEST_F(EngineProgram, ErasedRowsAreNotFoundAndErasingAgainIsHarmless) {
+  start();
+  Table table(300);
+  index().open();
+  insert(table);
+  insert(table);  // again: nothing comes twice
+  EXPECT_EQ(index().state().rows, 300u);
+  index().covers(301);
+  const std::vector<std::uint64_t> gone(table.vids.begin(), table.vids.begin() + 100);
+  EXPECT_EQ(index().erase(gone).status, 0);
+  EXPECT_EQ(index().erase(gone).status, 0);
+  table.vids.erase(table.vids.begin(), table.vids.begin() + 100);
+  table.floats.erase(table.floats.begin(), table.floats.begin() + 100 * kDimension);
+  EXPECT_EQ(index().state().rows, 200u);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, MoreRowsThanThereAreAreAllOfThem) {
+  start();
+  const Table table(30);
+  index().open();
+  insert(table);
+  index().covers(31);
+  const Told told = index().search(table.bytes(0, 1), 100, 10);
+  EXPECT_EQ(told.head<ToldFound>().complete, 1u);
+  EXPECT_EQ(AskedIndexOf::rows_of(told).size(), 30u);
+  const Told filtered = index().search(table.bytes(0, 1), 100, 10, "id < 11");
+  EXPECT_EQ(filtered.status, 0) << filtered.text();
+  EXPECT_EQ(AskedIndexOf::rows_of(filtered).size(), 10u);
+}
+
+TEST_F(EngineProgram, WhatWasFlushedIsThereAfterAKill) {
+  start();
+  const Table table(400);
+  index().open();
+  insert(table);
+  index().covers(401);
+  EXPECT_EQ(index().flush(401).status, 0);
+  kill_and_start();
+  const ToldState state = index().open();
+  EXPECT_EQ(state.covered, 401u);
+  EXPECT_EQ(state.ready, 0u) << "what came after the mark may be lost";
+  EXPECT_GE(state.rows, 400u);
+  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
+  index().covers(401);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, WhatWasNotFlushedIsNotCoveredAfterAKill) {
+  start();
+  const Table table(400);
+  index().open();
+  insert(table);
+  index().covers(201);
+  EXPECT_EQ(index().flush(201).status, 0);
+  index().covers(401);
+  kill_and_start();
+  EXPECT_EQ(index().open().covered, 201u);
+  // Catching up inserts again what is there already.
+  insert(table);
+  index().covers(401);
+  EXPECT_EQ(index().state().rows, 400u);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, AnIndexIsOpenedByAnyRequestAfterARestart) {
+  start();
+  const Table table(100);
+  index().open();
+  insert(table);
+  index().covers(101);
+  index().flush(101);
+  kill_and_start();
+  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
+  EXPECT_EQ(index().covers(101).status, 0);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, ACopyOfAFolderBeginsAnew) {
+  start();
+  const Table table(100);
+  index().open();
+  insert(table);
+  index().covers(101);
+  index().flush(101);
+  engine_->kill_now();
+  const fs::path copy = folder_.path() / "copy";
+  fs::copy(all_, copy, fs::copy_options::recursive);
+  const fs::path segment = folder_.path() / "farvec-copy";
+  RunningEngine other(copy, segment);
+  Asking asking(segment);
+  const ToldState state = AskedIndexOf(asking, kShape).open();
+  EXPECT_EQ(state.covered, 0u);
+  EXPECT_EQ(state.rows, 0u);
+  EXPECT_NE(other.log().find("copy of the folder"), std::string::npos) << other.log();
+}
+
+TEST_F(EngineProgram, DamagedFilesBeginAnewAndTheLogSaysSo) {
+  for (const char* file : {"covered", "collection/collection.json"}) {
+    SCOPED_TRACE(file);
+    start();
+    const Table table(100);
+    index().open();
+    insert(table);
+    index().covers(101);
+    EXPECT_EQ(index().flush(101).status, 0);
+    engine_->kill_now();
+    {
+      std::fstream bytes(all_ / kName / file, std::ios::in | std::ios::out | std::ios::binary);
+      ASSERT_TRUE(bytes.is_open());
+      bytes.seekp(20);
+      bytes.write("\x7f\x7f\x7f\x7f", 4);
+    }
+    start();
+    const ToldState state = index().open();
+    EXPECT_EQ(state.covered, 0u);
+    EXPECT_EQ(state.rows, 0u);
+    EXPECT_NE(engine_->log().find("begins anew"), std::string::npos) << engine_->log();
+    insert(table);
+    index().covers(101);
+    expect_answers(table);
+    EXPECT_EQ(index().drop().status, 0);
+    engine_->kill_now();
+  }
+}
+
+TEST_F(EngineProgram, TwoEnginesDoNotShareAFolder) {
+  start();
+  RunningEngine other(all_, folder_.path() / "farvec-other");
+  EXPECT_EQ(other.end(), 1);
+  EXPECT_NE(other.log().find(all_.string()), std::string::npos) << other.log();
+  EXPECT_NE(other.log().find("another process"), std::string::npos) << other.log();
+  EXPECT_FALSE(fs::exists(folder_.path() / "farvec-other"));
+  EXPECT_EQ(index().open().rows, 0u) << "the first one goes on";
+}
+
+TEST_F(EngineProgram, DroppedIndexesLeaveNothing) {
+  start();
+  const Table table(200);
+  index().open();
+  insert(table);
+  index().covers(201);
+  expect_answers(table);
+  EXPECT_TRUE(fs::exists(all_ / kName));
+  EXPECT_EQ(index().drop().status, 0);
+  EXPECT_FALSE(fs::exists(all_ / kName));
+  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kNotFound);
+  EXPECT_EQ(index().drop().status, 0) << "to drop it again is harmless";
+  EXPECT_EQ(index().open().rows, 0u);
+}
+
+TEST_F(EngineProgram, AnIndexThatBeginsIsEmpty) {
+  start();
+  const Table table(50);
+  index().open();
+  insert(table);
+  index().covers(51);
+  AskOpen begins = kShape;
+  begins.begins = 1;
+  const auto state = asking_->ask_with(kAskOpen, begins).head<ToldState>();
+  EXPECT_EQ(state.rows, 0u);
+  EXPECT_EQ(state.covered, 0u);
+  EXPECT_EQ(state.ready, 0u);
+  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
+}
+
+TEST_F(EngineProgram, AnIndexOfAFileThatAnotherHadTakesItsPlace) {
+  start();
+  index().open();
+  AskOpen later = kShape;
+  later.index.number = 7;
+  index(later).open();
+  EXPECT_FALSE(fs::exists(all_ / kName));
+  AskOpen elsewhere = kShape;
+  elsewhere.index.database = 6;
+  index(elsewhere).open();
+  EXPECT_EQ(asking_->ask_with(kAskList, AskList{}).head<ToldList>().count, 2u);
+}
+
+TEST_F(EngineProgram, AStandbyThatCoversMoreIsSearchedAndNeverReady) {
+  start();
+  const Table table(50);
+  index().open();
+  insert(table);
+  EXPECT_EQ(asking_->ask_with(kAskCovers, AskVid{kShape.index, 51, 0, 0}).status, 0);
+  EXPECT_EQ(index().state().ready, 0u);
+  EXPECT_EQ(index().state().covered, 51u);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, ReadsVectors) {
+  start();
+  const Table table(50);
+  index().open();
+  insert(table);
+  const std::vector<std::uint64_t> vids{3, 1000, 1};
+  const Told told =
+      asking_->ask_with(kAskGet, AskRows{kShape.index, 3, 0, 0, 0}, std::as_bytes(std::span(vids)));
+  ASSERT_EQ(told.status, 0) << told.text();
+  ASSERT_EQ(told.bytes.size(), 3 + 2 * kDimension * sizeof(float));
+  EXPECT_EQ(told.bytes[0], std::byte{1});
+  EXPECT_EQ(told.bytes[1], std::byte{0});
+  EXPECT_EQ(told.bytes[2], std::byte{1});
+  EXPECT_EQ(std::memcmp(told.bytes.data() + 3, table.row(2).data(), kDimension * 4), 0);
+  EXPECT_EQ(
+      std::memcmp(told.bytes.data() + 3 + kDimension * 4, table.row(0).data(), kDimension * 4), 0);
+}
+
+TEST_F(EngineProgram, ListsItsIndexes) {
+  start();
+  std::vector<std::uint64_t> numbers;
+  for (std::uint64_t number = 1; number <= 5; ++number) {
+    AskOpen shape = kShape;
+    shape.index.number = number;
+    shape.index.file = static_cast<std::uint32_t>(100 + number);
+    index(shape).open();
+    numbers.push_back(number);
+  }
+  const Told told = asking_->ask_with(kAskList, AskList{});
+  ASSERT_EQ(told.status, 0) << told.text();
+  const auto list = told.head<ToldList>();
+  EXPECT_EQ(list.more, 0u);
+  ASSERT_EQ(list.count, 5u);
+  std::vector<std::uint64_t> found;
+  for (std::uint32_t i = 0; i < list.count; ++i) {
+    AskedIndex name;
+    std::memcpy(&name, told.bytes.data() + sizeof(list) + i * sizeof(name), sizeof(name));
+    found.push_back(name.number);
+    EXPECT_EQ(name.file, 100 + name.number);
+  }
+  EXPECT_EQ(found, numbers);
+  const AskList after{.after = {3, 1663, 5, 103, 0}};
+  EXPECT_EQ(asking_->ask_with(kAskList, after).head<ToldList>().count, 2u);
+  const auto summary = asking_->ask(kAskSummary, {}).head<ToldSummary>();
+  EXPECT_EQ(summary.indexes, 5u);
+  EXPECT_EQ(summary.open, 5u);
+}
+
+TEST_F(EngineProgram, WrongRequestsAreRefusedAndHarmNothing) {
+  start();
+  const Table table(100);
+  index().open();
+  insert(table);
+  index().covers(101);
+  AskOpen shape = kShape;
+  shape.index.number = 2;
+  shape.type = 77;
+  EXPECT_EQ(asking_->ask_with(kAskOpen, shape).status, kInvalid);
+  shape.type = 0;
+  shape.dimension = 0;
+  EXPECT_EQ(asking_->ask_with(kAskOpen, shape).status, kInvalid);
+  EXPECT_FALSE(fs::exists(all_ / "1663-5-16384-0000000000000002"));
+  EXPECT_EQ(asking_->ask(77, {}).status, kInvalid);
+  EXPECT_EQ(asking_->ask(kAskSearch, {}).status, kInvalid);
+  EXPECT_EQ(asking_->ask_with(kAskInsert, AskRows{kShape.index, 4'000'000'000u, 48, 0, 0}).status,
+            kInvalid);
+  EXPECT_EQ(asking_->ask_with(kAskErase, AskRows{kShape.index, 1, 0, 0, 0}).status, kInvalid);
+  EXPECT_EQ(index().search(table.bytes(0, 2), 5, 10).status, kInvalid);
+  EXPECT_EQ(index().search(table.bytes(0, 1), 0, 10).status, kInvalid);
+  EXPECT_EQ(index().search(table.bytes(0, 1), ASK_MOST_ROWS + 1, 10).status, kInvalid);
+  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10, "colour = 'red'").status, kInvalid);
+  Table bad(1, 101);
+  bad.floats[3] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(index().insert(bad.vids, bad.bytes(0, 1)).status, kInvalid);
+  EXPECT_EQ(index().search(bad.bytes(0, 1), 5, 10).status, kInvalid);
+  EXPECT_EQ(index().insert(bad.vids, std::as_bytes(std::span(bad.floats).first(11))).status,
+            kInvalid);
+  shape = kShape;
+  shape.dimension = 13;
+  EXPECT_EQ(asking_->ask_with(kAskOpen, shape).status, kPrecondition);
+  shape.index.number = 3;
+  EXPECT_EQ(asking_->ask_with(kAskState, shape.index).status, kNotFound);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, TheMemoryHasABound) {
+  start({"--memory", "200KiB"});
+  const Table table(20'000);
+  index().open();
+  Told told;
+  std::size_t rows = 0;
+  for (; rows < table.vids.size() && told.status == 0; rows += 100) {
+    told = index().insert(std::span(table.vids).subspan(rows, 100), table.bytes(rows, 100));
+  }
+  EXPECT_EQ(told.status, kExhausted) << told.text();
+  EXPECT_NE(told.text().find("memory"), std::string::npos) << told.text();
+  index().covers(rows);
+  EXPECT_EQ(index().rows(table.bytes(0, 1), 1, 10).size(), 1u) << "searches go on";
+}
+
+TEST_F(EngineProgram, EndsWithTheServerAndCleansUpAfterAKill) {
+  start();
+  engine_->close_input();
+  EXPECT_EQ(engine_->end(), 0);
+  EXPECT_FALSE(fs::exists(segment_));
+  EXPECT_TRUE(channel_has_ended(asking_->channel()));
+  start();
+  kill(engine_->pid(), SIGTERM);
+  EXPECT_EQ(engine_->end(), 0);
+  EXPECT_FALSE(fs::exists(segment_));
+  start();
+  engine_->kill_now();
+  const fs::path next = folder_.path() / "farvec-next";
+  RunningEngine other(all_, next);
+  Asking asking(next);
+  EXPECT_FALSE(fs::exists(segment_)) << "the next engine removes what a killed one left";
+}
+
+TEST_F(EngineProgram, SearchesOfManyProcessesAreTheirOwn) {
+  start();
+  const Table table(1000);
+  index().open();
+  insert(table);
+  index().covers(1001);
+  std::vector<pid_t> children;
+  for (std::size_t c = 0; c < 6; ++c) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    Asking asking(segment_);
+    AskedIndexOf mine(asking, kShape);
+    for (std::size_t i = c; i < 600; i += 3) {
+      // A row's nearest row is itself.
+      const std::vector<Row> rows = mine.rows(table.bytes(i, 1), 1, 200);
+      if (rows.size() != 1 || rows[0].vid != table.vids[i]) _exit(1);
+    }
+    _exit(0);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+}
+
+}  // namespace
+}  // namespace farvec::postgres::tests
