@@ -23,11 +23,8 @@ static void start(void) {
   SharedState* memory = ShmemInitStruct("farvec", sizeof(SharedState), &found);
   if (!found) {
     memset(memory, 0, sizeof *memory);
-<<<<<<< HEAD
     SpinLockInit(&memory->engine.lock);
-=======
     pg_atomic_init_u64(&memory->owners, 0);
->>>>>>> am
     if (!pg_strong_random(&memory->start, sizeof memory->start)) {
       elog(FATAL, "there are no random numbers for the start of farvec");
     }
