@@ -331,7 +331,7 @@ def prepare(options, folder):
     return Workload.load(*paths, options.metric)
 
 
-def start_server(folder):
+def start_server(folder, programs):
     """(a server with both extensions, its pg_config)."""
     from pgvector_installs import build_extension, pg_config_of
     from postgres_server import private_install
@@ -345,7 +345,8 @@ def start_server(folder):
     made = server.Server(install, folder / "data")
     made.create("--no-sync")
     made.start({"fsync": "off", "shared_buffers": f"{MEMORY_MIB}MB", "shared_preload_libraries": "farvec",
-                "maintenance_work_mem": f"{MEMORY_MIB}MB"})
+                "maintenance_work_mem": f"{MEMORY_MIB}MB", "farvec.engine_memory": f"{MEMORY_MIB}MB",
+                "farvec.engine": pathlib.Path(programs).resolve() / "farvec-postgres-engine"})
     made.ask("CREATE EXTENSION vector", "CREATE EXTENSION farvec")
     return made, pg_config
 
@@ -376,7 +377,7 @@ def run(options, folder):
     workload = prepare(options, folder)
     if options.core is not None:
         os.sched_setaffinity(0, {options.core})
-    server, pg_config = start_server(folder)
+    server, pg_config = start_server(folder, options.bin)
     contenders = []
     try:
         client = Client(make_client(pg_config, folder), server, options.k)
