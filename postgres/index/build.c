@@ -34,7 +34,7 @@ static void add_to_build(Relation relation, ItemPointer tid, Datum* values, bool
   (void)is_alive;
   Build* build = state;
   const MemoryContext before = MemoryContextSwitchTo(build->row);
-  add_row(build->delivery, values[0], nulls[0], tid);
+  add_row(build->delivery, values, nulls, tid);
   MemoryContextSwitchTo(before);
   MemoryContextReset(build->row);
   build->rows++;
@@ -102,10 +102,11 @@ bool farvec_insert_row(Relation index, Datum* values, bool* nulls, ItemPointer t
   Delivery* delivery = delivery_of(index, info);
   delivery->count = 0;
   delivery->stored = 0;
+  forget_tuples(&delivery->tuples);
   const MemoryContext row =
       AllocSetContextCreate(CurrentMemoryContext, "farvec row", ALLOCSET_SMALL_SIZES);
   const MemoryContext before = MemoryContextSwitchTo(row);
-  add_row(delivery, values[0], nulls[0], tid);
+  add_row(delivery, values, nulls, tid);
   send_in_insert(delivery);
   MemoryContextSwitchTo(before);
   MemoryContextDelete(row);

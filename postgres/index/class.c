@@ -16,12 +16,12 @@
 #define KIND_PROCEDURE 1
 
 // The support function of one class.
-#define CLASS(name, its_type, its_metric)              \
-  PG_FUNCTION_INFO_V1(farvec_class_##name);            \
-  Datum farvec_class_##name(PG_FUNCTION_ARGS) {        \
+#define CLASS(name, its_type, its_metric)                  \
+  PG_FUNCTION_INFO_V1(farvec_class_##name);                \
+  Datum farvec_class_##name(PG_FUNCTION_ARGS) {            \
     static const IndexClass kind = {its_type, its_metric}; \
-    (void)fcinfo;                                      \
-    PG_RETURN_POINTER(&kind);                          \
+    (void)fcinfo;                                          \
+    PG_RETURN_POINTER(&kind);                              \
   }
 
 CLASS(vector_l2, FARVEC_F32, FARVEC_L2)
@@ -39,15 +39,21 @@ const IndexClass* class_of(Relation index) {
 }
 
 StoreShape shape_of(Relation index) {
+  if (column_type(index->rd_opcintype[0]) != 0) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+                    errmsg("the first column of index \"%s\" is no vector",
+                           RelationGetRelationName(index)),
+                    errhint("Columns after a vector are filters.")));
+  }
   const IndexClass* kind = class_of(index);
   const int32 modifier = TupleDescAttr(RelationGetDescr(index), 0)->atttypmod;
   const IndexOptions* options = (const IndexOptions*)index->rd_options;
   if (modifier < 1) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("the column of index \"%s\" has no dimensions",
-                           RelationGetRelationName(index)),
-                    errhint("Give its type a number, as in vector(768), or index an expression: "
-                            "((embedding::vector(768)) vector_l2_ops).")));
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+             errmsg("the column of index \"%s\" has no dimensions", RelationGetRelationName(index)),
+             errhint("Give its type a number, as in vector(768), or index an expression: "
+                     "((embedding::vector(768)) vector_l2_ops).")));
   }
   StoreShape shape = {.type = kind->type, .metric = kind->metric, .dimension = (uint32)modifier};
   if (options != NULL) {
@@ -62,16 +68,22 @@ bool farvec_validate(Oid class) {
   HeapTuple tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(class));
   if (!HeapTupleIsValid(tuple)) elog(ERROR, "there is no operator class %u", class);
   const Form_pg_opclass form = (Form_pg_opclass)GETSTRUCT(tuple);
+  if (column_type(form->opcintype) != 0) {
+    const bool is_sound =
+        validate_filter_class(form->opcfamily, form->opcintype, NameStr(form->opcname));
+    ReleaseSysCache(tuple);
+    return is_sound;
+  }
   CatCList* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(form->opcfamily));
   bool valid = operators->n_members == 1;
   for (int i = 0; i < operators->n_members; i++) {
     const Form_pg_amop operator=(Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
     valid = valid && operator->amopstrategy == 1 && operator->amoppurpose == AMOP_ORDER;
   }
-  valid = valid && SearchSysCacheExists4(AMPROCNUM, ObjectIdGetDatum(form->opcfamily),
-                                         ObjectIdGetDatum(form->opcintype),
-                                         ObjectIdGetDatum(form->opcintype),
-                                         Int16GetDatum(KIND_PROCEDURE));
+  valid = valid &&
+          SearchSysCacheExists4(AMPROCNUM, ObjectIdGetDatum(form->opcfamily),
+                                ObjectIdGetDatum(form->opcintype),
+                                ObjectIdGetDatum(form->opcintype), Int16GetDatum(KIND_PROCEDURE));
   if (!valid) {
     ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
                    errmsg("operator class \"%s\" of access method farvec has not one operator and "

@@ -34,6 +34,8 @@ Delivery* make_delivery(Relation index, size_t room) {
   Delivery* delivery = palloc0(sizeof *delivery);
   delivery->relation = index;
   delivery->meta = status_meta(index);
+  read_columns(index, &delivery->columns);
+  make_tuples(&delivery->tuples, &delivery->columns, room);
   delivery->room = room;
   delivery->bytes = vector_size(&delivery->meta.shape);
   delivery->entries = palloc(room * sizeof(StatusEntry));
@@ -43,20 +45,21 @@ Delivery* make_delivery(Relation index, size_t room) {
 }
 
 // The vector of a row that no store holds leaves no gap: the next one takes its place.
-void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid) {
+void add_row(Delivery* delivery, const Datum* values, const bool* nulls, ItemPointer tid) {
   StatusEntry* entry = &delivery->entries[delivery->count];
   *entry = (StatusEntry){.block = ItemPointerGetBlockNumber(tid),
                          .offset = ItemPointerGetOffsetNumber(tid)};
-  if (is_null) {
+  if (nulls[0]) {
     entry->flags = FARVEC_NULL;
   } else {
     char* place = delivery->vectors + delivery->stored * delivery->bytes;
-    const double length = write_vector(value, &delivery->meta.shape, place);
+    const double length = write_vector(values[0], &delivery->meta.shape, place);
     entry->flags = (uint16)kind_of_vector(&delivery->meta.shape, length);
     if (delivery->meta.shape.metric == FARVEC_INNER_PRODUCT) {
       delivery->longest = Max(delivery->longest, length);
     }
   }
+  if (entry->flags == 0) add_tuple(&delivery->tuples, values + 1, nulls + 1);
   delivery->kinds |= entry->flags;
   delivery->stored += entry->flags == 0;
   delivery->count++;
@@ -74,13 +77,15 @@ static void write_entries(Delivery* delivery, bool durable) {
 
 static bool tell(Delivery* delivery, OpenIndex* index, farvec_error* error) {
   if (delivery->stored == 0) return true;
-  return index->kind->insert(index->store, delivery->vids, delivery->vectors, delivery->stored,
-                             &index->patience, error);
+  return index->kind->insert(index->store, delivery->vids, delivery->vectors,
+                             tuples_of(&delivery->tuples), delivery->stored, &index->patience,
+                             error);
 }
 
 static void forget_rows(Delivery* delivery) {
   delivery->count = 0;
   delivery->stored = 0;
+  forget_tuples(&delivery->tuples);
   delivery->kinds = 0;
   delivery->longest = 0;
 }
@@ -95,8 +100,8 @@ void send_in_build(Delivery* delivery, OpenIndex* index) {
   forget_rows(delivery);
 }
 
-// Rows of statements do not wait one after the other for a store that is away. What the backend knows
-// of one index goes when it inserts into another one.
+// Rows of statements do not wait one after the other for a store that is away. What the backend
+// knows of one index goes when it inserts into another one.
 static struct {
   Oid index;
   TimestampTz until;

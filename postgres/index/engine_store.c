@@ -12,7 +12,8 @@
 
 // Nothing is asked yet: inserts succeed while the engine is away.
 static Store* open_in_engine(const StoreIdentity* identity, const StoreShape* shape,
-                             const char* place, Oid owner, Patience* patience) {
+                             const StoreColumns* columns, const char* place, Oid owner,
+                             Patience* patience) {
   static HTAB* stores = NULL;
   (void)place;
   (void)owner;
@@ -31,6 +32,7 @@ static Store* open_in_engine(const StoreIdentity* identity, const StoreShape* sh
   Store* store = hash_search(stores, &key, HASH_ENTER, &found);
   if (!found) memset((char*)store + sizeof key, 0, sizeof *store - sizeof key);
   store->shape = *shape;
+  store->columns = *columns;
   return store;
 }
 
@@ -153,8 +155,10 @@ static bool change(Store* store, uint32 operation, const uint64* vids, const cha
   return true;
 }
 
-static bool insert_into_engine(Store* store, const uint64* vids, const void* vectors, size_t count,
-                               Patience* patience, farvec_error* error) {
+static bool insert_into_engine(Store* store, const uint64* vids, const void* vectors,
+                               StoreTuples tuples, size_t count, Patience* patience,
+                               farvec_error* error) {
+  (void)tuples;
   return change(store, kAskInsert, vids, vectors, count, patience, error);
 }
 

@@ -10,6 +10,7 @@
 #include <nodes/execnodes.h>
 #include <utils/relcache.h>
 
+#include "postgres/index/columns.h"
 #include "postgres/index/status.h"
 #include "postgres/index/store.h"
 
@@ -34,7 +35,8 @@ typedef struct IndexOptions {
 // An index that is used, with its store.
 typedef struct OpenIndex {
   Relation relation;
-  StatusMeta meta;  // as it was when the index was opened
+  StatusMeta meta;       // as it was when the index was opened
+  StoreColumns columns;  // after the vector
   const StoreKind* kind;
   Store* store;
   Patience patience;
@@ -97,6 +99,8 @@ typedef struct Delivery {
   StatusEntry* entries;
   uint64* vids;
   char* vectors;
+  StoreColumns columns;
+  TupleList tuples;  // the values of those columns
   // What the rows that are waiting bring.
   uint32 kinds;
   double longest;
@@ -104,7 +108,7 @@ typedef struct Delivery {
 
 Delivery* make_delivery(Relation index, size_t room);
 // Adds a row. `is_full` tells then that the rows have to be sent.
-void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid);
+void add_row(Delivery* delivery, const Datum* values, const bool* nulls, ItemPointer tid);
 static inline bool is_full(const Delivery* delivery) {
   return delivery->count == delivery->room;
 }

@@ -1,12 +1,13 @@
 // The store of an index on a compute node, which serves a collection: ids are VIDs.
 #include <postgres.h>
 
+#include "postgres/index/node_store.h"
+
 #include <utils/hsearch.h>
 #include <utils/memutils.h>
 #include <utils/timestamp.h>
 
 #include "postgres/index/index.h"
-#include "postgres/index/node_store.h"
 
 static const char* type_name(int32_t type) {
   static const char* const names[] = {"floats", "half floats", "bytes from 0 to 255",
@@ -23,18 +24,20 @@ static const char* metric_name(int32_t metric) {
 static bool fits(const farvec_description* served, const StoreShape* shape, farvec_error* error) {
   error->status = FARVEC_FAILED_PRECONDITION;
   if (!served->own_ids) {
-    strlcpy(error->message, "it serves no collection, whose rows can change", sizeof error->message);
+    strlcpy(error->message, "it serves no collection, whose rows can change",
+            sizeof error->message);
     return false;
   }
   if (served->type == shape->type && served->stored_type == shape->type &&
       served->metric == shape->metric && served->dimension == shape->dimension) {
     return true;
   }
-  snprintf(error->message, sizeof error->message,
-           "it serves %u dimensions of %s (stored as %s) under %s, and the index has %u of %s under %s",
-           served->dimension, type_name(served->type), type_name(served->stored_type),
-           metric_name(served->metric), shape->dimension, type_name(shape->type),
-           metric_name(shape->metric));
+  snprintf(
+      error->message, sizeof error->message,
+      "it serves %u dimensions of %s (stored as %s) under %s, and the index has %u of %s under %s",
+      served->dimension, type_name(served->type), type_name(served->stored_type),
+      metric_name(served->metric), shape->dimension, type_name(shape->type),
+      metric_name(shape->metric));
   return false;
 }
 
@@ -44,12 +47,14 @@ Connection* reach_node(Store* store, Patience* patience, farvec_error* error) {
   return node;
 }
 
-static Store* open_node(const StoreIdentity* identity, const StoreShape* shape, const char* place,
-                        Oid owner, Patience* patience) {
+static Store* open_node(const StoreIdentity* identity, const StoreShape* shape,
+                        const StoreColumns* columns, const char* place, Oid owner,
+                        Patience* patience) {
   static HTAB* stores = NULL;
   (void)patience;
   if (stores == NULL) {
-    HASHCTL control = {.keysize = sizeof(StoreKey), .entrysize = sizeof(Store), .hcxt = TopMemoryContext};
+    HASHCTL control = {
+        .keysize = sizeof(StoreKey), .entrysize = sizeof(Store), .hcxt = TopMemoryContext};
     stores = hash_create("farvec stores", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
   }
   StoreKey key;
@@ -64,6 +69,7 @@ static Store* open_node(const StoreIdentity* identity, const StoreShape* shape, 
   Store* store = hash_search(stores, &key, HASH_ENTER, &found);
   if (!found) memset((char*)store + sizeof key, 0, sizeof *store - sizeof key);
   store->shape = *shape;
+  store->columns = *columns;
   store->owner = owner;
   return store;
 }
@@ -90,14 +96,16 @@ static bool is_node_there(const StoreIdentity* identity, const char* place) {
 }
 
 // The collection is looked at after the rows are in: so they are in the one that is the index's.
-static bool insert_into_node(Store* store, const uint64* vids, const void* vectors, size_t count,
-                             Patience* patience, farvec_error* error) {
+static bool insert_into_node(Store* store, const uint64* vids, const void* vectors,
+                             StoreTuples tuples, size_t count, Patience* patience,
+                             farvec_error* error) {
   Connection* node = reach_node(store, patience, error);
   if (node == NULL || !is_own(store, node, patience, error)) return false;
   const farvec_vectors rows = {vectors, count, store->shape.dimension, store->shape.type};
+  const char** objects = objects_of(&store->columns, tuples, count);
   farvec_status status;
   FARVEC_CALL(patience, status,
-              library()->insert(node->handle, &rows, vids, NULL, &wait, NULL, error));
+              library()->insert(node->handle, &rows, vids, objects, &wait, NULL, error));
   return status == FARVEC_OK && is_own_now(store, node, patience, error);
 }
 
@@ -106,8 +114,7 @@ static bool erase_from_node(Store* store, const uint64* vids, size_t count, Pati
   Connection* node = reach_node(store, patience, error);
   if (node == NULL || !is_own_now(store, node, patience, error)) return false;
   farvec_status status;
-  FARVEC_CALL(patience, status,
-              library()->erase(node->handle, vids, count, &wait, NULL, error));
+  FARVEC_CALL(patience, status, library()->erase(node->handle, vids, count, &wait, NULL, error));
   return status == FARVEC_OK && is_own_now(store, node, patience, error);
 }
 
@@ -140,6 +147,7 @@ const StoreKind kNodeStore = {.name = "node",
                               .insert = insert_into_node,
                               .erase = erase_from_node,
                               .get = get_from_node,
+                              .compare = compare_on_node,
                               .search = search_node,
                               .next = next_of_node,
                               .counts = counts_of_node};

@@ -24,6 +24,7 @@ typedef struct StoreKey {
 struct Store {
   StoreKey key;  // bytes between and after members are 0
   StoreShape shape;
+  StoreColumns columns;
   Oid owner;
   TimestampTz owned_at;  // when the collection was last seen to be this index's; 0: never
   uint64 owners;         // SharedState.owners then
@@ -35,8 +36,8 @@ typedef enum Ownership { kOwn, kEmpty, kOfOldPages, kOfOther } Ownership;
 // The connection, to a node that serves what the index needs; NULL with an error.
 Connection* reach_node(Store* store, Patience* patience, farvec_error* error);
 
-// Answers whether the collection was this index's, no longer ago than a second. Writes an error where
-// it is not, or the node does not answer.
+// Answers whether the collection was this index's, no longer ago than a second. Writes an error
+// where it is not, or the node does not answer.
 bool is_own(Store* store, Connection* node, Patience* patience, farvec_error* error);
 // Answers so, and asks the node in any case.
 bool is_own_now(Store* store, Connection* node, Patience* patience, farvec_error* error);
@@ -53,11 +54,19 @@ static inline void raise_node_error(const Store* store, const farvec_error* erro
 }
 
 // Repeats a call of the library until its end is not an interruption.
-#define FARVEC_CALL(patience, status, call)   \
-  do {                                        \
+#define FARVEC_CALL(patience, status, call)     \
+  do {                                          \
     const farvec_wait wait = wait_of(patience); \
-    status = (call);                          \
+    status = (call);                            \
   } while (is_to_repeat(patience, status))
+
+// Columns (node_columns.c). Ends with an error, which says how to make a collection, where that of
+// the node has not the columns.
+void check_node_columns(Store* store, Connection* node, Patience* patience);
+// The JSON objects of rows, in the current context; NULL where there are no columns.
+const char** objects_of(const StoreColumns* columns, StoreTuples tuples, size_t count);
+void compare_on_node(Store* store, const uint64* vids, StoreTuples tuples, size_t count, bool* same,
+                     Patience* patience);
 
 // Searches (node_search.c).
 StoreSearch* search_node(Store* store, const void* query, const StoreSearchOptions* options);

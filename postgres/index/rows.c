@@ -22,6 +22,7 @@ struct RowReader {
   SnapshotData non_vacuumable;
   Snapshot snapshot;
   bool was_there;
+  TupleList tuple;
   // What is set back in the end.
   Oid user;
   int security;
@@ -30,8 +31,7 @@ struct RowReader {
 
 static void become_owner(RowReader* reader, Relation heap) {
   GetUserIdAndSecContext(&reader->user, &reader->security);
-  SetUserIdAndSecContext(heap->rd_rel->relowner,
-                         reader->security | SECURITY_RESTRICTED_OPERATION);
+  SetUserIdAndSecContext(heap->rd_rel->relowner, reader->security | SECURITY_RESTRICTED_OPERATION);
   reader->settings = NewGUCNestLevel();
 #if PG_VERSION_NUM >= 170000
   RestrictSearchPath();
@@ -47,6 +47,7 @@ RowReader* open_rows(OpenIndex* index, Relation heap, Snapshot snapshot) {
   reader->fetch = table_index_fetch_begin(heap);
   InitNonVacuumableSnapshot(reader->non_vacuumable, GlobalVisTestFor(heap));
   reader->snapshot = snapshot != NULL ? snapshot : &reader->non_vacuumable;
+  make_tuples(&reader->tuple, &index->columns, 1);
   become_owner(reader, heap);
   reader->predicate = ExecPrepareQual(reader->info->ii_Predicate, reader->state);
   return reader;
@@ -68,7 +69,11 @@ static bool vector_of_slot(RowReader* reader, TupleTableSlot* slot, void* to, do
   context->ecxt_scantuple = slot;
   const MemoryContext before = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
   FormIndexDatum(reader->info, slot, reader->state, values, nulls);
-  if (!nulls[0]) *length = write_vector(values[0], &reader->index->meta.shape, to);
+  forget_tuples(&reader->tuple);
+  if (!nulls[0]) {
+    *length = write_vector(values[0], &reader->index->meta.shape, to);
+    add_tuple(&reader->tuple, values + 1, nulls + 1);
+  }
   MemoryContextSwitchTo(before);
   ResetPerTupleExprContext(reader->state);
   return !nulls[0];
@@ -89,6 +94,10 @@ bool read_vector(RowReader* reader, const StatusEntry* entry, void* to, double* 
     if (!is_there) break;
   } while (goes_on);
   return reader->was_there && vector_of_slot(reader, reader->slot, to, length);
+}
+
+const TupleList* row_tuple(const RowReader* reader) {
+  return &reader->tuple;
 }
 
 const ItemPointerData* row_tid(const RowReader* reader) {

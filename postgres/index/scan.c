@@ -1,6 +1,8 @@
 // Scans: rows in the order of their distances, which the executor computes again.
 #include <postgres.h>
 
+#include "postgres/index/scan.h"
+
 #include <access/genam.h>
 #include <math.h>
 #include <miscadmin.h>
@@ -11,7 +13,6 @@
 #include <utils/snapmgr.h>
 
 #include "postgres/index/deadlines.h"
-#include "postgres/index/scan.h"
 
 // LIMIT 10 takes 11 rows and those that are nearly as near as the last one.
 #define FIRST_BATCH 20
@@ -64,7 +65,8 @@ static void read_query(FarvecScan* own, IndexScanDesc scan) {
 
 static void begin_search(FarvecScan* own) {
   const uint32 list = (uint32)farvec_search_list;
-  const StoreSearchOptions options = {.k = FIRST_BATCH, .list = list};
+  const StoreSearchOptions options = {
+      .k = FIRST_BATCH, .list = list, .filter = own->condition.text};
   own->batch = farvec_iterative_scan ? FIRST_BATCH : list;
   own->room = Max(LAST_BATCH, own->batch);
   own->found = palloc_extended(own->room * sizeof(StoreFound), MCXT_ALLOC_HUGE);
@@ -77,31 +79,35 @@ static FarvecScan* begin(IndexScanDesc scan) {
     elog(ERROR, "scans of farvec indexes need a snapshot that stays as it is");
   }
   pgstat_count_index_scan(scan->indexRelation);
-  const MemoryContext context = AllocSetContextCreate(GetMemoryChunkContext(scan), "farvec scan",
-                                                      ALLOCSET_DEFAULT_SIZES);
+  const MemoryContext context =
+      AllocSetContextCreate(GetMemoryChunkContext(scan), "farvec scan", ALLOCSET_DEFAULT_SIZES);
   const MemoryContext before = MemoryContextSwitchTo(context);
   FarvecScan* own = palloc0(sizeof *own);
   own->context = context;
   scan->opaque = own;
   open_index(&own->index, scan->indexRelation, FARVEC_SCAN_DEADLINE_MS);
   read_query(own, scan);
+  own->condition = condition_of(&own->index.columns, scan->keyData, scan->numberOfKeys);
   own->given = make_given();
   own->page = palloc(sizeof *own->page);
   own->page->used = 0;
   own->next_block = 1;
   own->report.index = RelationGetRelid(scan->indexRelation);
-  if (own->has_query) {
+  own->report.keys = (uint32)scan->numberOfKeys;
+  own->report.handed = own->condition.handed;
+  const bool is_asked = own->has_query && !own->condition.is_never;
+  if (is_asked) {
     ensure_complete(&own->index, scan->heapRelation);
     begin_search(own);
   }
-  own->step = own->has_query ? kAsking : kRest;
+  own->step = own->condition.is_never ? kOver : is_asked ? kAsking : kRest;
   MemoryContextSwitchTo(before);
   return own;
 }
 
 static bool put(IndexScanDesc scan, const StatusEntry* entry, double distance, bool is_null) {
   ItemPointerSet(&scan->xs_heaptid, entry->block, entry->offset);
-  scan->xs_recheck = false;
+  scan->xs_recheck = scan->numberOfKeys > 0;
   scan->xs_recheckorderby = scan->numberOfOrderBys > 0;
   if (scan->numberOfOrderBys > 0) {
     scan->xs_orderbyvals[0] = Float8GetDatum(distance);

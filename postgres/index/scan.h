@@ -26,6 +26,8 @@ typedef struct ScanReport {
   uint64 dead;      // those whose rows are gone
   uint64 rest;      // rows that the store did not give
   uint64 unstored;  // rows that no store holds, null ones too
+  uint32 keys;      // conditions on columns after the vector
+  uint32 handed;    // those that the store was given
   farvec_counts counts;
 } ScanReport;
 
@@ -34,12 +36,13 @@ extern ScanReport last_scan;
 typedef struct FarvecScan {
   OpenIndex index;
   ScanStep step;
-  bool has_query;       // and it can be compared
-  bool is_null;         // the query is null: so is each distance
-  char* query;          // as the store takes it
-  double query_length;  // the root of its squares
+  bool has_query;         // and it can be compared
+  bool is_null;           // the query is null: so is each distance
+  char* query;            // as the store takes it
+  double query_length;    // the root of its squares
   MemoryContext context;  // of all that this struct refers to, and of itself
   ScanReport report;
+  Condition condition;
   StoreSearch* search;
   StoreFound* found;  // the batch, `room` long
   size_t room;

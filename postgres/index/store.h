@@ -33,6 +33,35 @@ typedef struct StoreShape {
   uint32 build_list;  // candidates of an insert
 } StoreShape;
 
+// Types of columns, as layout/attributes/schema.h has them.
+#define FARVEC_COLUMN_I64 2
+#define FARVEC_COLUMN_F64 3
+#define FARVEC_COLUMN_BOOL 4
+#define FARVEC_COLUMN_TIMESTAMP 5
+#define FARVEC_COLUMN_STRING 6
+#define FARVEC_COLUMN_SET 7
+
+#define FARVEC_COLUMN_NAME 63  // bytes of a name that is made, without a sign that tells it apart
+
+// A column after the vector.
+typedef struct StoreColumn {
+  char name[FARVEC_COLUMN_NAME + 2];  // as conditions have it
+  int32 type;
+  Oid sql_type;  // of its class of operators
+} StoreColumn;
+
+typedef struct StoreColumns {
+  uint32 count;
+  StoreColumn columns[INDEX_MAX_KEYS - 1];
+} StoreColumns;
+
+// The values of the columns of several rows, one after the other. Each is a tuple of
+// layout/attributes/tuple.h.
+typedef struct StoreTuples {
+  const char* bytes;
+  const uint32* ends;  // where each row's end in `bytes`
+} StoreTuples;
+
 typedef struct StoreState {
   // Everything with a smaller VID that was not erased is in the store, whatever happened. Valid
   // when `ready` is false too. kCoversAll: the store keeps all that it was ever told.
@@ -40,7 +69,8 @@ typedef struct StoreState {
   // All that is inserted from now on is kept until the store or the server ends, and nothing that
   // was told since `covered` was read has been lost.
   bool ready;
-  // What it holds is of another index: begin() comes before anything is inserted, and `covered` is 0.
+  // What it holds is of another index: begin() comes before anything is inserted, and `covered` is
+  // 0.
   bool foreign;
   uint64 rows;
   uint64 bytes;  // on disks and memory nodes; 0: unknown
@@ -68,9 +98,10 @@ typedef struct StoreKind {
   bool is_shared;
 
   // The store of an index. `place` is the node's address, or NULL. Ends with an error where the
-  // store cannot have this shape, or `owner`, who owns the index, may not use the place.
-  Store* (*open)(const StoreIdentity* identity, const StoreShape* shape, const char* place,
-                 Oid owner, Patience* patience);
+  // store cannot have this shape, or `owner`, who owns the index, may not use the place. `columns`
+  // are copied.
+  Store* (*open)(const StoreIdentity* identity, const StoreShape* shape,
+                 const StoreColumns* columns, const char* place, Oid owner, Patience* patience);
 
   // Makes the store empty and this index's own. Ends with an error where what it holds belongs to
   // another index that is still there. Nobody else uses the index meanwhile. `is_build` tells a
@@ -82,10 +113,11 @@ typedef struct StoreKind {
   // Answers whether a store is there now, at once and without an error: for the planner.
   bool (*is_there)(const StoreIdentity* identity, const char* place);
 
-  // Inserts vectors, which lie one after the other. Answers false, with the reason in `error`, where
-  // the store is away or has no room for them now; some of them may be in.
-  bool (*insert)(Store* store, const uint64* vids, const void* vectors, size_t count,
-                 Patience* patience, farvec_error* error);
+  // Inserts vectors, which lie one after the other, with the values of their columns, where there
+  // are columns. Answers false, with the reason in `error`, where the store is away or has no room
+  // for them now; some of them may be in.
+  bool (*insert)(Store* store, const uint64* vids, const void* vectors, StoreTuples tuples,
+                 size_t count, Patience* patience, farvec_error* error);
   bool (*erase)(Store* store, const uint64* vids, size_t count, Patience* patience,
                 farvec_error* error);
 
@@ -98,15 +130,20 @@ typedef struct StoreKind {
   void (*flush)(Store* store, uint64 vid, Patience* patience);
 
   // Reads vectors, to compare them: writes a byte for each VID, 1 where it is there, and one vector
-  // for each VID, of any bytes where it is not there. Vectors of FARVEC_COSINE may have another length
-  // than those inserted. NULL: the store cannot.
+  // for each VID, of any bytes where it is not there. Vectors of FARVEC_COSINE may have another
+  // length than those inserted. NULL: the store cannot.
   void (*get)(Store* store, const uint64* vids, size_t count, bool* found, void* vectors,
               Patience* patience);
 
+  // Compares the values of columns: writes a byte for each VID, 1 where the store has these, or has
+  // no such row. NULL: the store cannot.
+  void (*compare)(Store* store, const uint64* vids, StoreTuples tuples, size_t count, bool* same,
+                  Patience* patience);
+
   // A search, which lives in the current memory context. Waits for nothing.
   StoreSearch* (*search)(Store* store, const void* query, const StoreSearchOptions* options);
-  // The next rows, nearest first, at most `most`; none of them comes twice. 0: there are no more, or
-  // the store allows no longer search.
+  // The next rows, nearest first, at most `most`; none of them comes twice. 0: there are no more,
+  // or the store allows no longer search.
   size_t (*next)(StoreSearch* search, StoreFound* found, size_t most, Patience* patience);
   // What the search did until now.
   void (*counts)(const StoreSearch* search, farvec_counts* counts);
