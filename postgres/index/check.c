@@ -37,19 +37,22 @@ typedef struct Check {
   size_t count;  // of the batch to compare
   size_t room;
   uint64* vids;
+  TupleList tuples;
+  bool* same;
   char* vectors;  // as the table has them
   char* stored;   // as the store has them
   bool* found;
   // What the answer says.
   uint64 in_table;
-  uint64 entries;      // live ones
-  uint64 compared;     // with the store
-  uint64 without;      // rows of the table that no entry names
-  uint64 twice;        // rows that two entries name
-  uint64 needless;     // rows that an entry names and the index should not have
-  uint64 misjudged;    // nulls and zero vectors that are not marked so, or others that are
+  uint64 entries;    // live ones
+  uint64 compared;   // with the store
+  uint64 without;    // rows of the table that no entry names
+  uint64 twice;      // rows that two entries name
+  uint64 needless;   // rows that an entry names and the index should not have
+  uint64 misjudged;  // nulls and zero vectors that are not marked so, or others that are
   uint64 not_stored;
   uint64 differing;
+  uint64 differing_values;  // of columns after the vector
 } Check;
 
 static double element_of(const void* vector, const StoreShape* shape, uint32 i) {
@@ -69,8 +72,9 @@ static double scale_of(const void* vector, const StoreShape* shape) {
 
 static bool is_equal(const void* left, const void* right, const StoreShape* shape) {
   if (shape->type == FARVEC_B1) return memcmp(left, right, vector_size(shape)) == 0;
-  const double allowed =
-      shape->metric != FARVEC_COSINE ? 0 : shape->type == FARVEC_F32 ? 1e-5 : 2e-3;
+  const double allowed = shape->metric != FARVEC_COSINE ? 0
+                         : shape->type == FARVEC_F32    ? 1e-5
+                                                        : 2e-3;
   const double left_scale = scale_of(left, shape);
   const double right_scale = scale_of(right, shape);
   for (uint32 i = 0; i < shape->dimension; i++) {
@@ -79,6 +83,15 @@ static bool is_equal(const void* left, const void* right, const StoreShape* shap
     if (!(fabs(difference) <= allowed)) return false;
   }
   return true;
+}
+
+static void compare_values(Check* check) {
+  OpenIndex* index = &check->index;
+  if (!has_columns(&check->tuples) || index->kind->compare == NULL) return;
+  index->patience = patience_for(FARVEC_SCAN_DEADLINE_MS);
+  index->kind->compare(index->store, check->vids, tuples_of(&check->tuples), check->count,
+                       check->same, &index->patience);
+  for (size_t i = 0; i < check->count; i++) check->differing_values += !check->same[i];
 }
 
 static void compare_batch(Check* check) {
@@ -96,6 +109,8 @@ static void compare_batch(Check* check) {
       check->differing++;
     }
   }
+  compare_values(check);
+  forget_tuples(&check->tuples);
   check->compared += check->count;
   check->count = 0;
 }
@@ -120,9 +135,11 @@ static void check_entry(Check* check, const StatusEntry* entry, uint64 vid) {
       read_vector(check->rows, entry, check->vectors + check->count * bytes, &length);
   if (!row_was_there(check->rows)) return;
   note_seen(check);
-  const uint32 expected = has_vector ? kind_of_vector(&check->index.meta.shape, length) : FARVEC_NULL;
+  const uint32 expected =
+      has_vector ? kind_of_vector(&check->index.meta.shape, length) : FARVEC_NULL;
   if ((entry->flags & FARVEC_STORELESS) != expected) check->misjudged++;
   if (expected != 0) return;
+  add_last_tuple(&check->tuples, row_tuple(check->rows));
   check->vids[check->count++] = vid;
   if (check->count == check->room) compare_batch(check);
 }
@@ -176,6 +193,8 @@ static void make_room(Check* check) {
   check->room = batch_rows(shape);
   check->vids = palloc(check->room * sizeof(uint64));
   check->found = palloc0(check->room * sizeof(bool));
+  check->same = palloc0(check->room * sizeof(bool));
+  make_tuples(&check->tuples, &check->index.columns, check->room);
   check->vectors = palloc_extended(check->room * vector_size(shape), MCXT_ALLOC_HUGE);
   check->stored = palloc_extended(check->room * vector_size(shape), MCXT_ALLOC_HUGE);
 }
@@ -183,7 +202,7 @@ static void make_room(Check* check) {
 static Datum answer_of(const Check* check) {
   StringInfoData text;
   const bool is_sound = check->without + check->twice + check->needless + check->misjudged +
-                            check->not_stored + check->differing ==
+                            check->not_stored + check->differing + check->differing_values ==
                         0;
   initStringInfo(&text);
   appendStringInfo(&text,
@@ -192,10 +211,11 @@ static Datum answer_of(const Check* check) {
                    ", \"rows_with_two_entries\": " UINT64_FORMAT
                    ", \"rows_that_should_have_none\": " UINT64_FORMAT
                    ", \"wrong_flags\": " UINT64_FORMAT ", \"not_in_store\": " UINT64_FORMAT
-                   ", \"other_in_store\": " UINT64_FORMAT "}",
+                   ", \"other_in_store\": " UINT64_FORMAT
+                   ", \"other_values_in_store\": " UINT64_FORMAT "}",
                    is_sound ? "true" : "false", check->in_table, check->entries, check->compared,
                    check->without, check->twice, check->needless, check->misjudged,
-                   check->not_stored, check->differing);
+                   check->not_stored, check->differing, check->differing_values);
   return json_datum(&text);
 }
 

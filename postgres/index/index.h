@@ -143,4 +143,8 @@ bool farvec_next(IndexScanDesc scan, ScanDirection direction);
 void farvec_end_scan(IndexScanDesc scan);
 bool farvec_validate(Oid class);
 
+// Gives a path that orders the clauses on columns after the vector that the planner left out
+// (clauses.c).
+void add_clauses(struct PlannerInfo* root, struct IndexPath* path);
+
 #endif

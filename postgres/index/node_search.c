@@ -14,6 +14,8 @@ struct StoreSearch {
   farvec_results* results;
   farvec_counts counts;
   bool is_over;
+  bool is_exhausted;  // the node allows no longer search
+  uint64 marks;       // that were found, and are no rows of the index
 };
 
 static void free_results(StoreSearch* search) {
@@ -84,6 +86,7 @@ static size_t copy_found(StoreSearch* search, StoreFound* found, size_t most) {
   for (size_t i = 0; i < count; i++) {
     if (ids[i] < FARVEC_FIRST_MARK) found[kept++] = (StoreFound){ids[i], distances[i]};
   }
+  search->marks += count - kept;
   search->is_over = count == 0;
   return kept;
 }
@@ -98,7 +101,8 @@ static bool ask(StoreSearch* search, size_t most, Patience* patience) {
   const size_t count = Min(most, node->served.max_k);
   FARVEC_CALL(patience, status,
               library()->cursor_next(search->cursor, count, &wait, &search->results, &error));
-  if (status == FARVEC_RESOURCE_EXHAUSTED) return false;
+  search->is_exhausted = status == FARVEC_RESOURCE_EXHAUSTED;
+  if (search->is_exhausted) return false;
   if (status != FARVEC_OK) raise_node_error(search->store, &error, patience);
   add_counts(search);
   return true;
@@ -119,4 +123,6 @@ size_t next_of_node(StoreSearch* search, StoreFound* found, size_t most, Patienc
 
 void counts_of_node(const StoreSearch* search, farvec_counts* counts) {
   *counts = search->counts;
+  const bool is_known = search->cursor != NULL && !search->is_exhausted;
+  counts->matches = is_known ? counts->matches - Min(counts->matches, search->marks) : kNotKnown;
 }

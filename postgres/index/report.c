@@ -145,7 +145,8 @@ Datum farvec_last_scan(PG_FUNCTION_ARGS) {
       ", \"walks\": " UINT64_FORMAT ", \"scans\": " UINT64_FORMAT "}",
       scan->batches, scan->found, scan->dead, scan->rest, scan->unstored, (uint64)scan->counts.hops,
       (uint64)scan->counts.reads, (uint64)scan->counts.bytes, (uint64)scan->counts.estimates,
-      (uint64)scan->counts.distances, scan->keys, scan->handed, (uint64)scan->counts.matches,
+      (uint64)scan->counts.distances, scan->keys, scan->handed,
+      scan->counts.matches == kNotKnown ? 0 : (uint64)scan->counts.matches,
       (uint64)scan->counts.walks, (uint64)scan->counts.scans);
   PG_RETURN_DATUM(json_datum(&text));
 }

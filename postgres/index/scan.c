@@ -180,11 +180,17 @@ static bool next_on_pages(FarvecScan* own, IndexScanDesc scan) {
   return false;
 }
 
+// A store that gave as many rows as it says that meet the condition has no others.
+static bool has_given_all(const FarvecScan* own) {
+  return own->condition.text != NULL && own->report.found >= own->report.counts.matches;
+}
+
 // Steps for which no row was ever written are left out.
 static void next_step(FarvecScan* own) {
   const uint32 kinds = status_meta(own->index.relation).kinds;
   const bool is_cut = own->step == kAsking && !farvec_iterative_scan;
-  own->step = is_cut ? kOver : own->step + 1;
+  const bool is_done = own->step == kAsking && has_given_all(own);
+  own->step = is_cut ? kOver : is_done ? kUnstored : own->step + 1;
   if (own->step == kUnstored && (kinds & FARVEC_UNFIT) == 0) own->step++;
   if (own->step == kNulls && (kinds & FARVEC_NULL) == 0) own->step++;
   own->page->used = 0;

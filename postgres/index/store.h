@@ -14,6 +14,7 @@
 #include "postgres/library.h"
 
 #define kCoversAll PG_UINT64_MAX
+#define kNotKnown PG_UINT64_MAX
 
 // Which index it is. All members differ from those of any copy of the index's pages.
 typedef struct StoreIdentity {
@@ -145,7 +146,8 @@ typedef struct StoreKind {
   // The next rows, nearest first, at most `most`; none of them comes twice. 0: there are no more,
   // or the store allows no longer search.
   size_t (*next)(StoreSearch* search, StoreFound* found, size_t most, Patience* patience);
-  // What the search did until now.
+  // What the search did until now. `matches` is how many rows meet the filter; kNotKnown: some may
+  // be left that no search finds.
   void (*counts)(const StoreSearch* search, farvec_counts* counts);
 
   // Removes the store, when its index is gone for good. NULL: somebody else does.
