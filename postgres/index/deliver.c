@@ -95,8 +95,8 @@ void send_in_build(Delivery* delivery, OpenIndex* index) {
   forget_rows(delivery);
 }
 
-// Rows of statements do not wait one after the other for a store that is away. What the backend knows
-// of one index goes when it inserts into another one.
+// Rows of statements do not wait one after the other for a store that is away. What the backend
+// knows of one index goes when it inserts into another one.
 static struct {
   Oid index;
   TimestampTz until;

@@ -1,5 +1,5 @@
-// This header has what all parts of the access method share: classes of operators, options, settings,
-// and an index with its store.
+// This header has what all parts of the access method share: classes of operators, options,
+// settings, and an index with its store.
 #ifndef FARVEC_POSTGRES_INDEX_INDEX_H
 #define FARVEC_POSTGRES_INDEX_INDEX_H
 
@@ -34,7 +34,7 @@ typedef struct IndexOptions {
 // An index that is used, with its store.
 typedef struct OpenIndex {
   Relation relation;
-  StatusMeta meta;  // as it was when the index was opened
+  StatusMeta meta;  // when the index was opened
   const StoreKind* kind;
   Store* store;
   Patience patience;
@@ -91,7 +91,7 @@ typedef struct Delivery {
   size_t count;   // rows that wait
   size_t stored;  // those of them that a store holds
   size_t room;    // rows
-  Size bytes;     // of a vector
+  Size bytes;     // one vector's
   StatusEntry* entries;
   uint64* vids;
   char* vectors;

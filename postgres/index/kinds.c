@@ -42,6 +42,6 @@ void open_index(OpenIndex* index, Relation relation, uint32 deadline_ms) {
   const StoreIdentity identity = identity_of(relation, &index->meta);
   index->kind = store_kind(node);
   index->patience = patience_for(deadline_ms);
-  index->store = index->kind->open(&identity, &index->meta.shape, node,
-                                   relation->rd_rel->relowner, &index->patience);
+  index->store = index->kind->open(&identity, &index->meta.shape, node, relation->rd_rel->relowner,
+                                   &index->patience);
 }

@@ -1,6 +1,6 @@
-// Whose a collection of a compute node is. Two of its rows tell: their ids are marks, greater than any
-// VID. One is of the index as such, and stays the same when it is built again. The other is of the
-// pages that the index has now.
+// Whose a collection of a compute node is. Two of its rows tell: their ids are marks, greater than
+// any VID. One is of the index as such, and stays the same when it is built again. The other is of
+// the pages that the index has now.
 #include <postgres.h>
 
 #include <access/xlog.h>
@@ -60,10 +60,9 @@ bool is_own_now(Store* store, Connection* node, Patience* patience, farvec_error
 }
 
 bool is_own(Store* store, Connection* node, Patience* patience, farvec_error* error) {
-  const bool is_known = store->owned_at != 0 &&
-                        store->owners == pg_atomic_read_u64(&shared_state()->owners) &&
-                        !TimestampDifferenceExceeds(store->owned_at, GetCurrentTimestamp(),
-                                                    FARVEC_OWNED_FOR_MS);
+  const bool is_known =
+      store->owned_at != 0 && store->owners == pg_atomic_read_u64(&shared_state()->owners) &&
+      !TimestampDifferenceExceeds(store->owned_at, GetCurrentTimestamp(), FARVEC_OWNED_FOR_MS);
   if (is_known) return true;
   return is_own_now(store, node, patience, error);
 }

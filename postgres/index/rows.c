@@ -30,8 +30,7 @@ struct RowReader {
 
 static void become_owner(RowReader* reader, Relation heap) {
   GetUserIdAndSecContext(&reader->user, &reader->security);
-  SetUserIdAndSecContext(heap->rd_rel->relowner,
-                         reader->security | SECURITY_RESTRICTED_OPERATION);
+  SetUserIdAndSecContext(heap->rd_rel->relowner, reader->security | SECURITY_RESTRICTED_OPERATION);
   reader->settings = NewGUCNestLevel();
 #if PG_VERSION_NUM >= 170000
   RestrictSearchPath();

@@ -1,6 +1,8 @@
 // Scans: rows in the order of their distances, which the executor computes again.
 #include <postgres.h>
 
+#include "postgres/index/scan.h"
+
 #include <access/genam.h>
 #include <math.h>
 #include <miscadmin.h>
@@ -11,7 +13,6 @@
 #include <utils/snapmgr.h>
 
 #include "postgres/index/deadlines.h"
-#include "postgres/index/scan.h"
 
 // LIMIT 10 takes 11 rows and those that are nearly as near as the last one.
 #define FIRST_BATCH 20
@@ -77,8 +78,8 @@ static FarvecScan* begin(IndexScanDesc scan) {
     elog(ERROR, "scans of farvec indexes need a snapshot that stays as it is");
   }
   pgstat_count_index_scan(scan->indexRelation);
-  const MemoryContext context = AllocSetContextCreate(GetMemoryChunkContext(scan), "farvec scan",
-                                                      ALLOCSET_DEFAULT_SIZES);
+  const MemoryContext context =
+      AllocSetContextCreate(GetMemoryChunkContext(scan), "farvec scan", ALLOCSET_DEFAULT_SIZES);
   const MemoryContext before = MemoryContextSwitchTo(context);
   FarvecScan* own = palloc0(sizeof *own);
   own->context = context;

@@ -34,11 +34,11 @@ extern ScanReport last_scan;
 typedef struct FarvecScan {
   OpenIndex index;
   ScanStep step;
-  bool has_query;       // and it can be compared
-  bool is_null;         // the query is null: so is each distance
-  char* query;          // as the store takes it
-  double query_length;  // the root of its squares
-  MemoryContext context;  // of all that this struct refers to, and of itself
+  bool has_query;         // and it can be compared
+  bool is_null;           // the query is null: so is each distance
+  char* query;            // in the store's form
+  double query_length;    // the root of its squares
+  MemoryContext context;  // has this struct and all that it refers to
   ScanReport report;
   StoreSearch* search;
   StoreFound* found;  // the batch, `room` long
@@ -47,7 +47,7 @@ typedef struct FarvecScan {
   size_t place;
   size_t batch;  // rows to ask for next
   Given* given;
-  StatusPage* page;  // of the last three steps
+  StatusPage* page;  // for the last three steps
   BlockNumber next_block;
   uint32 entry;
 } FarvecScan;

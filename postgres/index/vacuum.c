@@ -1,4 +1,4 @@
-// VACUUM: entries of rows that nobody sees any more become dead, and the store is told.
+// VACUUM: entries of rows that no snapshot sees any more become dead, and the store is told.
 #include <postgres.h>
 
 #include <access/genam.h>
