@@ -17,6 +17,7 @@
 #include "postgres/half.h"
 #include "postgres/index/deadlines.h"
 #include "postgres/index/index.h"
+#include "postgres/index/pending.h"
 #include "postgres/index/report.h"
 #include "postgres/index/rows.h"
 
@@ -206,6 +207,7 @@ Datum farvec_check(PG_FUNCTION_ARGS) {
   Check* check = palloc0(sizeof *check);
   Relation index = open_farvec_index(oid);
   check->heap = table_open(IndexGetRelation(oid, false), AccessShareLock);
+  send_kept_rows(index);
   open_index(&check->index, index, FARVEC_SCAN_DEADLINE_MS);
   ensure_complete(&check->index, check->heap);
   make_room(check);

@@ -18,6 +18,7 @@
 #include <utils/rel.h>
 
 #include "postgres/index/deadlines.h"
+#include "postgres/index/pending.h"
 #include "postgres/index/scan.h"
 
 PG_FUNCTION_INFO_V1(farvec_stats);
@@ -109,6 +110,7 @@ Datum farvec_stats(PG_FUNCTION_ARGS) {
   OpenIndex index;
   StringInfoData text;
   Relation relation = open_farvec_index(PG_GETARG_OID(0));
+  send_kept_rows(relation);
   open_index(&index, relation, FARVEC_SCAN_DEADLINE_MS);
   const Tally sums = tally(relation);
   initStringInfo(&text);

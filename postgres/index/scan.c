@@ -13,6 +13,7 @@
 #include <utils/snapmgr.h>
 
 #include "postgres/index/deadlines.h"
+#include "postgres/index/pending.h"
 
 // LIMIT 10 takes 11 rows and those that are nearly as near as the last one.
 #define FIRST_BATCH 20
@@ -84,6 +85,7 @@ static FarvecScan* begin(IndexScanDesc scan) {
   FarvecScan* own = palloc0(sizeof *own);
   own->context = context;
   scan->opaque = own;
+  send_kept_rows(scan->indexRelation);
   open_index(&own->index, scan->indexRelation, FARVEC_SCAN_DEADLINE_MS);
   read_query(own, scan);
   own->given = make_given();

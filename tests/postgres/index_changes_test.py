@@ -53,6 +53,48 @@ class Rows(ChangesTest):
         self.sql("DELETE FROM kept WHERE id < 40; VACUUM kept;")
         self.compare("kept")
 
+    def test_rows_that_wait_for_the_end_of_a_transaction(self):
+        self.make("waiting", 10)
+        insert = "INSERT INTO waiting SELECT i, array[i % 97, i, 2] FROM generate_series({0}, {1}) i;"
+        many = insert.format(100, 3300)  # some batches, and a rest
+        savepoints = "".join(f"SAVEPOINT a; {insert.format(first, first + 5)} {what} ROLLBACK TO a; "
+                             for first, what in ((4000, ""), (4100, "TRUNCATE waiting;"),
+                                                 (4200, "REINDEX INDEX waiting_index;"),
+                                                 (4300, "SELECT count(*) FROM (SELECT 1 FROM waiting ORDER "
+                                                        "BY v <-> '[1,2,3]') t;")))
+        lines = self.sql(BY_INDEX + f"BEGIN; {many} {savepoints} SAVEPOINT a; {insert.format(5000, 5009)} "
+                         f"RELEASE a; {insert.format(6000, 6001)} SELECT count(*) FROM (SELECT 1 FROM waiting "
+                         "ORDER BY v <-> '[1,2,3]') t; COMMIT;")
+        self.assertEqual(lines, ["3217", "3223"])
+        self.compare("waiting")
+        self.sql(f"BEGIN; {insert.format(7000, 7009)} TRUNCATE waiting; {insert.format(1, 9)} COMMIT;")
+        self.compare("waiting")
+        self.sql(f"BEGIN; {insert.format(7000, 7009)} REINDEX INDEX waiting_index; {insert.format(11, 19)} "
+                 "COMMIT;")
+        self.compare("waiting")
+        self.sql(f"BEGIN; {insert.format(8000, 8009)} PREPARE TRANSACTION 'two'; ")
+        self.compare("waiting")
+        self.sql("COMMIT PREPARED 'two';")
+        self.compare("waiting")
+        self.sql("CREATE FUNCTION nearest() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO said "
+                 "SELECT id FROM waiting ORDER BY v <-> '[500,500,500]' LIMIT 1; RETURN NULL; END $$; "
+                 "CREATE TABLE said (id int); CREATE TRIGGER t AFTER INSERT ON waiting FOR EACH STATEMENT "
+                 "EXECUTE FUNCTION nearest();")
+        self.assertEqual(self.sql(BY_INDEX + "INSERT INTO waiting VALUES (9999, '[500,500,500]'); "
+                                  "SELECT id FROM said;"), ["9999"])
+        self.sql("DROP TRIGGER t ON waiting;")
+        self.sql(f"BEGIN; {insert.format(9000, 9009)} DROP INDEX waiting_index; COMMIT;")
+        self.sql("DROP TABLE waiting;")
+
+    def test_on_conflict_of_clients(self):
+        self.make("hit", 5)
+        work = ("DO $$ BEGIN FOR i IN 1..300 LOOP INSERT INTO hit VALUES (i, array[i, {0}, 0]) ON CONFLICT (id) "
+                "DO UPDATE SET v = excluded.v; COMMIT; END LOOP; END $$;")
+        clients = [self.server.begin(work.format(client)) for client in range(4)]
+        for client in clients:
+            self.assertEqual(client.communicate(timeout=100)[1], "")
+        self.compare("hit")
+
     def test_pages_are_used_again(self):
         self.make("filled", 1500)
         before = self.stats("filled")
