@@ -140,10 +140,10 @@ Datum farvec_last_scan(PG_FUNCTION_ARGS) {
   appendStringInfo(
       &text,
       ", \"batches\": " UINT64_FORMAT ", \"found\": " UINT64_FORMAT ", \"dead\": " UINT64_FORMAT
-      ", \"rest\": " UINT64_FORMAT ", \"unstored\": " UINT64_FORMAT ", \"hops\": " UINT64_FORMAT
+      ", \"rest\": " UINT64_FORMAT ", \"nulls\": " UINT64_FORMAT ", \"hops\": " UINT64_FORMAT
       ", \"reads\": " UINT64_FORMAT ", \"bytes\": " UINT64_FORMAT ", \"estimates\": " UINT64_FORMAT
       ", \"distances\": " UINT64_FORMAT "}",
-      scan->batches, scan->found, scan->dead, scan->rest, scan->unstored, (uint64)scan->counts.hops,
+      scan->batches, scan->found, scan->dead, scan->rest, scan->nulls, (uint64)scan->counts.hops,
       (uint64)scan->counts.reads, (uint64)scan->counts.bytes, (uint64)scan->counts.estimates,
       (uint64)scan->counts.distances);
   PG_RETURN_DATUM(json_datum(&text));
