@@ -31,7 +31,7 @@ struct Store {
 };
 
 // What a collection is for an index.
-typedef enum Ownership { kOwn, kEmpty, kOfOldPages, kOfOther } Ownership;
+typedef enum Ownership { kOwn, kEmpty, kOfOldPages, kOfGone, kOfOther } Ownership;
 
 // The connection, to a node that serves what the index needs; NULL with an error.
 Connection* reach_node(Store* store, Patience* patience, farvec_error* error);

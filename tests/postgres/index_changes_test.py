@@ -165,6 +165,50 @@ class Definitions(ChangesTest):
         self.add("back", 1100, 1120)
         self.compare("back")
 
+    def test_other_tablespaces_and_dropped_indexes(self):
+        node = self.make("elsewhere", 80)
+        self.sql("CREATE TABLESPACE other LOCATION '';")
+        self.sql("ALTER INDEX elsewhere_index SET TABLESPACE other;")
+        self.add("elsewhere", 100, 110)
+        self.compare("elsewhere")
+        self.sql("DROP INDEX elsewhere_index;")
+        self.sql("CREATE INDEX elsewhere_index ON elsewhere USING farvec (v vector_l2_ops) WITH (node = "
+                 f"'{node}');")
+        self.compare("elsewhere")
+
+    def test_partitions(self):
+        """Each partition has an index of its own, so each needs a collection."""
+        self.sql("CREATE TABLE parts (id int, v vector(3)) PARTITION BY RANGE (id); CREATE TABLE low PARTITION "
+                 "OF parts FOR VALUES FROM (0) TO (100); CREATE TABLE high PARTITION OF parts FOR VALUES FROM "
+                 "(100) TO (1000);")
+        self.add("parts", 1, 200)
+        for name in ("low", "high"):
+            node = self.collection(name, DIMENSION)
+            self.sql(f"CREATE INDEX {name}_index ON {name} USING farvec (v vector_l2_ops) WITH (node = '{node}');")
+        self.both("SELECT v <-> '[1,2,3]' FROM parts ORDER BY v <-> '[1,2,3]' LIMIT 40;")
+        self.add("parts", 50, 150)
+        for name in ("low", "high"):
+            self.assert_sound(f"{name}_index")
+
+    def test_a_build_is_cancelled_and_tells_its_progress(self):
+        node = self.collection("long", DIMENSION)
+        self.sql("CREATE TABLE long (id int, v vector(3)); CREATE FUNCTION late(v vector) RETURNS vector "
+                 "LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM pg_sleep(0.001); RETURN v; END $$;")
+        self.add("long", 1, 60_000)
+        building = self.server.begin("CREATE INDEX long_index ON long USING farvec ((late(v)::vector(3)) "
+                                     f"vector_l2_ops) WITH (node = '{node}');")
+        progress = "SELECT pid FROM pg_stat_progress_create_index WHERE tuples_done >= 1000;"
+        for _ in range(600):
+            found = self.sql(progress)
+            if found:
+                break
+            self.sql("SELECT pg_sleep(0.05);")
+        self.sql(f"SELECT pg_cancel_backend({found[0]});")
+        self.assertIn("57014", building.communicate(timeout=60)[1])
+        self.sql("DELETE FROM long WHERE id > 100; CREATE INDEX long_index ON long USING farvec "
+                 f"(v vector_l2_ops) WITH (node = '{node}');")
+        self.compare("long")
+
     def test_concurrently(self):
         node = self.collection("slow", DIMENSION)
         self.sql("CREATE TABLE slow (id int, v vector(3));")
