@@ -17,6 +17,7 @@
 #include "postgres/half.h"
 #include "postgres/index/deadlines.h"
 #include "postgres/index/index.h"
+#include "postgres/index/pending.h"
 #include "postgres/index/report.h"
 #include "postgres/index/rows.h"
 
@@ -34,13 +35,13 @@ typedef struct Check {
   Relation heap;
   RowReader* rows;
   HTAB* seen;
-  size_t count;  // of the batch to compare
+  size_t count;  // waiting to be compared
   size_t room;
   uint64* vids;
   TupleList tuples;
   bool* same;
-  char* vectors;  // as the table has them
-  char* stored;   // as the store has them
+  char* vectors;  // the table's
+  char* stored;   // the store's
   bool* found;
   // What the answer says.
   uint64 in_table;
@@ -225,6 +226,7 @@ Datum farvec_check(PG_FUNCTION_ARGS) {
   Check* check = palloc0(sizeof *check);
   Relation index = open_farvec_index(oid);
   check->heap = table_open(IndexGetRelation(oid, false), AccessShareLock);
+  send_kept_rows(index);
   open_index(&check->index, index, FARVEC_SCAN_DEADLINE_MS);
   ensure_complete(&check->index, check->heap);
   make_room(check);

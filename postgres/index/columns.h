@@ -68,6 +68,11 @@ void add_tuple(TupleList* list, const Datum* values, const bool* nulls);
 // Adds the last row of another list.
 void add_last_tuple(TupleList* list, const TupleList* from);
 void forget_tuples(TupleList* list);
+void grow_tuples(TupleList* list, size_t room);
+// Moves a row to the place of an earlier one; those between are lost. Rows are moved one after the
+// other, and cut_tuples() follows, which says how many are left.
+void move_tuple(TupleList* list, size_t from, size_t to);
+void cut_tuples(TupleList* list, size_t count);
 StoreTuples tuples_of(const TupleList* list);
 
 static inline bool has_columns(const TupleList* list) {

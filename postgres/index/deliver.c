@@ -1,7 +1,7 @@
 // Rows get their VIDs, and the store is told their vectors.
 #include <postgres.h>
 
-#include <math.h>
+#include <access/xact.h>
 #include <storage/lmgr.h>
 #include <utils/memutils.h>
 #include <utils/rel.h>
@@ -40,11 +40,20 @@ Delivery* make_delivery(Relation index, size_t room) {
   delivery->bytes = vector_size(&delivery->meta.shape);
   delivery->entries = palloc(room * sizeof(StatusEntry));
   delivery->vids = palloc(room * sizeof(uint64));
+  delivery->origins = palloc(room * sizeof(SubTransactionId));
   delivery->vectors = palloc_extended(room * delivery->bytes, MCXT_ALLOC_HUGE);
   return delivery;
 }
 
-// The vector of a row that no store holds leaves no gap: the next one takes its place.
+void grow(Delivery* delivery, size_t room) {
+  delivery->entries = repalloc(delivery->entries, room * sizeof(StatusEntry));
+  delivery->vids = repalloc(delivery->vids, room * sizeof(uint64));
+  delivery->origins = repalloc(delivery->origins, room * sizeof(SubTransactionId));
+  delivery->vectors = repalloc_huge(delivery->vectors, room * delivery->bytes);
+  grow_tuples(&delivery->tuples, room);
+  delivery->room = room;
+}
+
 void add_row(Delivery* delivery, const Datum* values, const bool* nulls, ItemPointer tid) {
   StatusEntry* entry = &delivery->entries[delivery->count];
   *entry = (StatusEntry){.block = ItemPointerGetBlockNumber(tid),
@@ -52,42 +61,68 @@ void add_row(Delivery* delivery, const Datum* values, const bool* nulls, ItemPoi
   if (nulls[0]) {
     entry->flags = FARVEC_NULL;
   } else {
-    char* place = delivery->vectors + delivery->stored * delivery->bytes;
+    char* place = delivery->vectors + delivery->count * delivery->bytes;
     const double length = write_vector(values[0], &delivery->meta.shape, place);
     entry->flags = (uint16)kind_of_vector(&delivery->meta.shape, length);
     if (delivery->meta.shape.metric == FARVEC_INNER_PRODUCT) {
       delivery->longest = Max(delivery->longest, length);
     }
   }
-  if (entry->flags == 0) add_tuple(&delivery->tuples, values + 1, nulls + 1);
+  add_tuple(&delivery->tuples, values + 1, nulls + 1);
   delivery->kinds |= entry->flags;
-  delivery->stored += entry->flags == 0;
-  delivery->count++;
+  delivery->origins[delivery->count++] = GetCurrentSubTransactionId();
 }
 
-// Gives the waiting rows their VIDs. Those of rows for the store come first then, in order.
-static void write_entries(Delivery* delivery, bool durable) {
-  status_notes(delivery->relation, delivery->kinds, delivery->longest);
-  status_add(delivery->relation, delivery->entries, delivery->vids, delivery->count, durable);
+// Moves what a store is told of a row to the place of an earlier one.
+static void move_row(Delivery* delivery, size_t from, size_t to) {
+  memmove(delivery->vectors + to * delivery->bytes, delivery->vectors + from * delivery->bytes,
+          delivery->bytes);
+  move_tuple(&delivery->tuples, from, to);
+}
+
+void forget_rows_of(Delivery* delivery, SubTransactionId first) {
   size_t kept = 0;
   for (size_t i = 0; i < delivery->count; i++) {
-    if (delivery->entries[i].flags == 0) delivery->vids[kept++] = delivery->vids[i];
+    if (delivery->origins[i] >= first) continue;
+    delivery->entries[kept] = delivery->entries[i];
+    delivery->origins[kept] = delivery->origins[i];
+    move_row(delivery, i, kept++);
   }
+  if (delivery->count > 0) cut_tuples(&delivery->tuples, kept);
+  delivery->count = kept;
+}
+
+// Gives the waiting rows their VIDs. Those that a store holds come first then, with their vectors,
+// and wait to be told. An error in the middle leaves `is_writing`, since rows may have entries
+// then.
+static void write_entries(Delivery* delivery, bool durable) {
+  delivery->is_writing = true;
+  status_notes(delivery->relation, delivery->kinds, delivery->longest);
+  status_add(delivery->relation, delivery->entries, delivery->vids, delivery->count, durable);
+  size_t stored = 0;
+  for (size_t i = 0; i < delivery->count; i++) {
+    if (delivery->entries[i].flags != 0) continue;
+    delivery->vids[stored] = delivery->vids[i];
+    move_row(delivery, i, stored++);
+  }
+  cut_tuples(&delivery->tuples, stored);
+  delivery->stored = stored;
+  delivery->count = 0;
+  delivery->kinds = 0;
+  delivery->longest = 0;
+  delivery->is_writing = false;
 }
 
 static bool tell(Delivery* delivery, OpenIndex* index, farvec_error* error) {
-  if (delivery->stored == 0) return true;
-  return index->kind->insert(index->store, delivery->vids, delivery->vectors,
+  return delivery->stored == 0 ||
+         index->kind->insert(index->store, delivery->vids, delivery->vectors,
                              tuples_of(&delivery->tuples), delivery->stored, &index->patience,
                              error);
 }
 
-static void forget_rows(Delivery* delivery) {
-  delivery->count = 0;
+static void forget_stored(Delivery* delivery) {
   delivery->stored = 0;
   forget_tuples(&delivery->tuples);
-  delivery->kinds = 0;
-  delivery->longest = 0;
 }
 
 void send_in_build(Delivery* delivery, OpenIndex* index) {
@@ -97,7 +132,7 @@ void send_in_build(Delivery* delivery, OpenIndex* index) {
   if (!tell(delivery, index, &error)) {
     raise_store_error(&error, node_of(delivery->relation), &index->patience);
   }
-  forget_rows(delivery);
+  forget_stored(delivery);
 }
 
 // Rows of statements do not wait one after the other for a store that is away. What the backend
@@ -123,22 +158,35 @@ static void note_told(Relation index) {
   if (away.index == RelationGetRelid(index)) away.index = InvalidOid;
 }
 
+// The entries are written. What goes wrong with the store is no failure of the statement.
+static void tell_or_note(Delivery* delivery, OpenIndex* index) {
+  farvec_error error = {0};
+  if (delivery->stored == 0) return;
+  if (!is_away(delivery->relation) && tell(delivery, index, &error)) {
+    note_told(delivery->relation);
+    return;
+  }
+  status_lacks(delivery->relation, delivery->vids[0]);
+  if (error.status == FARVEC_OK) return;
+  note_away(delivery->relation);
+  ereport(DEBUG1, (errmsg("index \"%s\" catches up later: %s",
+                          RelationGetRelationName(delivery->relation), error.message)));
+}
+
+// Rows whose entries were written before an error are told again when the transaction goes on after
+// a savepoint. Where it is not known which entries were written, it cannot go on.
 void send_in_insert(Delivery* delivery) {
   OpenIndex index;
-  farvec_error error = {0};
+  if (delivery->is_writing) {
+    ereport(ERROR, (errcode(ERRCODE_IN_FAILED_SQL_TRANSACTION),
+                    errmsg("index \"%s\" could not be written before",
+                           RelationGetRelationName(delivery->relation)),
+                    errhint("Roll the whole transaction back.")));
+  }
   lock_delivery(delivery->relation, ShareLock);
   open_index(&index, delivery->relation, FARVEC_INSERT_DEADLINE_MS);
-  write_entries(delivery, true);
-  if (is_away(delivery->relation)) {
-    status_lacks(delivery->relation, delivery->vids[0]);
-  } else if (tell(delivery, &index, &error)) {
-    note_told(delivery->relation);
-  } else {
-    status_lacks(delivery->relation, delivery->vids[0]);
-    note_away(delivery->relation);
-    ereport(DEBUG1, (errmsg("index \"%s\" catches up later: %s",
-                            RelationGetRelationName(delivery->relation), error.message)));
-  }
+  if (delivery->stored == 0) write_entries(delivery, true);
+  tell_or_note(delivery, &index);
+  forget_stored(delivery);
   unlock_delivery(delivery->relation, ShareLock);
-  forget_rows(delivery);
 }

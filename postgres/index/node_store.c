@@ -9,6 +9,8 @@
 
 #include "postgres/index/index.h"
 
+#define AWAY_FOR_MS 5000  // plans do without a node that did not answer
+
 static const char* type_name(int32_t type) {
   static const char* const names[] = {"floats", "half floats", "bytes from 0 to 255",
                                       "bytes from -128 to 127", "bits"};
@@ -43,20 +45,15 @@ static bool fits(const farvec_description* served, const StoreShape* shape, farv
 
 Connection* reach_node(Store* store, Patience* patience, farvec_error* error) {
   Connection* node = try_connection_to(store->key.place, store->owner, patience, error);
+  store->failed_at = node == NULL ? GetCurrentTimestamp() : 0;
   if (node == NULL || !fits(&node->served, &store->shape, error)) return NULL;
   return node;
 }
 
-static Store* open_node(const StoreIdentity* identity, const StoreShape* shape,
-                        const StoreColumns* columns, const char* place, Oid owner,
-                        Patience* patience) {
-  static HTAB* stores = NULL;
-  (void)patience;
-  if (stores == NULL) {
-    HASHCTL control = {
-        .keysize = sizeof(StoreKey), .entrysize = sizeof(Store), .hcxt = TopMemoryContext};
-    stores = hash_create("farvec stores", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-  }
+static HTAB* stores = NULL;
+
+// Bytes between members are zero, since keys are compared as bytes.
+static StoreKey key_of(const StoreIdentity* identity, const char* place) {
   StoreKey key;
   memset(&key, 0, sizeof key);
   key.identity.number = identity->number;
@@ -65,6 +62,19 @@ static Store* open_node(const StoreIdentity* identity, const StoreShape* shape,
   key.identity.file = identity->file;
   key.identity.index = identity->index;
   strlcpy(key.place, place, sizeof key.place);
+  return key;
+}
+
+static Store* open_node(const StoreIdentity* identity, const StoreShape* shape,
+                        const StoreColumns* columns, const char* place, Oid owner,
+                        Patience* patience) {
+  (void)patience;
+  if (stores == NULL) {
+    HASHCTL control = {
+        .keysize = sizeof(StoreKey), .entrysize = sizeof(Store), .hcxt = TopMemoryContext};
+    stores = hash_create("farvec stores", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+  }
+  const StoreKey key = key_of(identity, place);
   bool found;
   Store* store = hash_search(stores, &key, HASH_ENTER, &found);
   if (!found) memset((char*)store + sizeof key, 0, sizeof *store - sizeof key);
@@ -89,10 +99,13 @@ static StoreState state_of_node(Store* store, Patience* patience) {
   return (StoreState){.foreign = true, .rows = rows};
 }
 
-// The planner cannot wait for a connection. A node that was away a moment ago is told so.
+// The planner cannot wait for a connection, so it is told what this backend saw a moment ago.
 static bool is_node_there(const StoreIdentity* identity, const char* place) {
-  (void)identity;
-  return place != NULL;
+  if (place == NULL || stores == NULL) return place != NULL;
+  const StoreKey key = key_of(identity, place);
+  const Store* store = hash_search(stores, &key, HASH_FIND, NULL);
+  return store == NULL || store->failed_at == 0 ||
+         TimestampDifferenceExceeds(store->failed_at, GetCurrentTimestamp(), AWAY_FOR_MS);
 }
 
 // The collection is looked at after the rows are in: so they are in the one that is the index's.

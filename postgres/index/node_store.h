@@ -13,7 +13,7 @@
 #define FARVEC_FIRST_MARK (UINT64CONST(1) << 63)
 #define FARVEC_MARKS 2
 
-// What is looked up again after this time: somebody may serve another collection.
+// Whose a collection is, is asked again after this time: another one may be served.
 #define FARVEC_OWNED_FOR_MS 1000
 
 typedef struct StoreKey {
@@ -26,12 +26,13 @@ struct Store {
   StoreShape shape;
   StoreColumns columns;
   Oid owner;
-  TimestampTz owned_at;  // when the collection was last seen to be this index's; 0: never
-  uint64 owners;         // SharedState.owners then
+  TimestampTz owned_at;   // when the collection was last seen to be this index's; 0: never
+  uint64 owners;          // SharedState.owners then
+  TimestampTz failed_at;  // when nothing answered; 0: it answered since
 };
 
 // What a collection is for an index.
-typedef enum Ownership { kOwn, kEmpty, kOfOldPages, kOfOther } Ownership;
+typedef enum Ownership { kOwn, kEmpty, kOfOldPages, kOfGone, kOfOther } Ownership;
 
 // The connection, to a node that serves what the index needs; NULL with an error.
 Connection* reach_node(Store* store, Patience* patience, farvec_error* error);

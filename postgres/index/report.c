@@ -18,6 +18,7 @@
 #include <utils/rel.h>
 
 #include "postgres/index/deadlines.h"
+#include "postgres/index/pending.h"
 #include "postgres/index/scan.h"
 
 PG_FUNCTION_INFO_V1(farvec_stats);
@@ -109,6 +110,7 @@ Datum farvec_stats(PG_FUNCTION_ARGS) {
   OpenIndex index;
   StringInfoData text;
   Relation relation = open_farvec_index(PG_GETARG_OID(0));
+  send_kept_rows(relation);
   open_index(&index, relation, FARVEC_SCAN_DEADLINE_MS);
   const Tally sums = tally(relation);
   initStringInfo(&text);
@@ -138,12 +140,12 @@ Datum farvec_last_scan(PG_FUNCTION_ARGS) {
   appendStringInfo(
       &text,
       ", \"batches\": " UINT64_FORMAT ", \"found\": " UINT64_FORMAT ", \"dead\": " UINT64_FORMAT
-      ", \"rest\": " UINT64_FORMAT ", \"unstored\": " UINT64_FORMAT ", \"hops\": " UINT64_FORMAT
+      ", \"rest\": " UINT64_FORMAT ", \"nulls\": " UINT64_FORMAT ", \"hops\": " UINT64_FORMAT
       ", \"reads\": " UINT64_FORMAT ", \"bytes\": " UINT64_FORMAT ", \"estimates\": " UINT64_FORMAT
       ", \"distances\": " UINT64_FORMAT
       ", \"conditions\": %u, \"handed_down\": %u, \"matches\": " UINT64_FORMAT
       ", \"walks\": " UINT64_FORMAT ", \"scans\": " UINT64_FORMAT "}",
-      scan->batches, scan->found, scan->dead, scan->rest, scan->unstored, (uint64)scan->counts.hops,
+      scan->batches, scan->found, scan->dead, scan->rest, scan->nulls, (uint64)scan->counts.hops,
       (uint64)scan->counts.reads, (uint64)scan->counts.bytes, (uint64)scan->counts.estimates,
       (uint64)scan->counts.distances, scan->keys, scan->handed,
       scan->counts.matches == kNotKnown ? 0 : (uint64)scan->counts.matches,

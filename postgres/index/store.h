@@ -88,7 +88,7 @@ typedef struct StoreSearchOptions {
   const char* filter;
 } StoreSearchOptions;
 
-typedef struct Store Store;              // of a backend; it is kept until the backend ends
+typedef struct Store Store;              // a backend's; it is kept until the backend ends
 typedef struct StoreSearch StoreSearch;  // freed with the memory context in which it was begun
 
 // Functions end with an error where the store is away, fails, or the query was cancelled, unless
@@ -105,8 +105,8 @@ typedef struct StoreKind {
                  const StoreColumns* columns, const char* place, Oid owner, Patience* patience);
 
   // Makes the store empty and this index's own. Ends with an error where what it holds belongs to
-  // another index that is still there. Nobody else uses the index meanwhile. `is_build` tells a
-  // build from catching up with a store that is `foreign`.
+  // another index that is still there. No other backend uses the store meanwhile. `is_build` tells
+  // a build from catching up with a store that is `foreign`.
   void (*begin)(Store* store, bool is_build, Patience* patience);
 
   StoreState (*state)(Store* store, Patience* patience);
@@ -123,8 +123,8 @@ typedef struct StoreKind {
                 farvec_error* error);
 
   // Says that everything with a smaller VID is in the store now. With `ready`, each later insert is
-  // told to the store too; on a standby nobody tells it, and it is asked to cover more before each
-  // search. NULL: the store has no watermark.
+  // told to the store too; on a standby no backend does, and the store is asked to cover more
+  // before each search. NULL: the store has no watermark.
   void (*covers)(Store* store, uint64 vid, bool ready, Patience* patience);
   // Makes all that is in it durable, and then remembers, durably, that it covers `vid`. NULL: it
   // always is.
@@ -150,7 +150,7 @@ typedef struct StoreKind {
   // be left that no search finds.
   void (*counts)(const StoreSearch* search, farvec_counts* counts);
 
-  // Removes the store, when its index is gone for good. NULL: somebody else does.
+  // Removes the store, when its index is gone for good. NULL: not needed.
   void (*drop)(const StoreIdentity* identity, const char* place);
 } StoreKind;
 

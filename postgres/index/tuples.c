@@ -62,6 +62,28 @@ void forget_tuples(TupleList* list) {
   resetStringInfo(&list->bytes);
 }
 
+void grow_tuples(TupleList* list, size_t room) {
+  if (list->ends != NULL) list->ends = repalloc(list->ends, room * sizeof(uint32));
+}
+
+static uint32 begin_of(const TupleList* list, size_t row) {
+  return row == 0 ? 0 : list->ends[row - 1];
+}
+
+void move_tuple(TupleList* list, size_t from, size_t to) {
+  if (list->ends == NULL || from == to) return;
+  const uint32 bytes = list->ends[from] - begin_of(list, from);
+  const uint32 place = begin_of(list, to);
+  memmove(list->bytes.data + place, list->bytes.data + begin_of(list, from), bytes);
+  list->ends[to] = place + bytes;
+}
+
+void cut_tuples(TupleList* list, size_t count) {
+  if (list->ends == NULL) return;
+  list->count = count;
+  list->bytes.len = (int)begin_of(list, count);
+}
+
 StoreTuples tuples_of(const TupleList* list) {
   return (StoreTuples){list->bytes.data, list->ends};
 }
@@ -163,6 +185,7 @@ void add_tuple(TupleList* list, const Datum* values, const bool* nulls) {
   const StoreColumns* columns = list->columns;
   StringInfo to = &list->bytes;
   if (columns->count == 0) return;
+  to->len = (int)begin_of(list, list->count);  // an error may have left the half of a row
   const uint16 count = (uint16)columns->count;
   const int begin = to->len;
   const int slots = begin + (int)sizeof count + (count + 7) / 8;
@@ -187,7 +210,7 @@ void add_tuple(TupleList* list, const Datum* values, const bool* nulls) {
 
 void add_last_tuple(TupleList* list, const TupleList* from) {
   if (from->count == 0) return;
-  const uint32 begin = from->count == 1 ? 0 : from->ends[from->count - 2];
+  const uint32 begin = begin_of(from, from->count - 1);
   appendBinaryStringInfo(&list->bytes, from->bytes.data + begin,
                          (int)(from->ends[from->count - 1] - begin));
   list->ends[list->count++] = (uint32)list->bytes.len;
