@@ -278,10 +278,10 @@ CREATE OPERATOR CLASS %1$s_ops DEFAULT FOR TYPE pg_catalog.%1$s USING farvec %2$
 $sql$, class[1], class[2]);
   END LOOP;
 
-  -- A column of one type of numbers is compared with those of another.
+  -- A column of one type of numbers is compared with those of another, and a text with current_user.
   FOREACH class SLICE 1 IN ARRAY ARRAY[
       ['integer_ops', 'int2', 'int4'], ['integer_ops', 'int2', 'int8'], ['integer_ops', 'int4', 'int8'],
-      ['float_ops', 'float4', 'float8']] LOOP
+      ['float_ops', 'float4', 'float8'], ['text_ops', 'text', 'name']] LOOP
     FOR one, other IN VALUES (class[2], class[3]), (class[3], class[2]) LOOP
       EXECUTE pg_catalog.format($sql$
 ALTER OPERATOR FAMILY %1$s USING farvec ADD

@@ -59,8 +59,9 @@ static void begin_comparison(Words* words, StrategyNumber strategy, bool is_shar
   appendStringInfo(&words->text, "%s %s ", words->column->name, symbol_of(strategy, is_shared));
 }
 
-static bool append_text_comparison(Words* words, StrategyNumber strategy, Datum value) {
-  const text* given = DatumGetTextPP(value);
+static bool append_text_comparison(Words* words, StrategyNumber strategy, Datum value, Oid type) {
+  const text* given =
+      type == NAMEOID ? cstring_to_text(NameStr(*DatumGetName(value))) : DatumGetTextPP(value);
   const Size length = (Size)VARSIZE_ANY_EXHDR(given);
   if (strategy != BTEqualStrategyNumber) {
     // A text that is cut in the store still has its first bytes. A cut loses less than a character.
@@ -82,7 +83,7 @@ static void append_moment(Words* words, StrategyNumber strategy, Datum value, Oi
 static bool append_comparison(Words* words, StrategyNumber strategy, Datum value, Oid type) {
   words->terms++;
   if (strategy < BTLessStrategyNumber || strategy > BTGreaterStrategyNumber) return false;
-  if (column_type(type) != words->column->type) return false;
+  if (column_type(type == NAMEOID ? TEXTOID : type) != words->column->type) return false;
   switch (words->column->type) {
     case FARVEC_COLUMN_I64:
       begin_comparison(words, strategy, false);
@@ -101,7 +102,7 @@ static bool append_comparison(Words* words, StrategyNumber strategy, Datum value
       append_moment(words, strategy, value, type);
       return true;
     case FARVEC_COLUMN_STRING:
-      return append_text_comparison(words, strategy, value);
+      return append_text_comparison(words, strategy, value, type);
     default:
       return false;
   }

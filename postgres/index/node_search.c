@@ -14,8 +14,6 @@ struct StoreSearch {
   farvec_results* results;
   farvec_counts counts;
   bool is_over;
-  bool is_exhausted;  // the node allows no longer search
-  uint64 marks;       // that were found, and are no rows of the index
 };
 
 static void free_results(StoreSearch* search) {
@@ -39,6 +37,7 @@ StoreSearch* search_node(Store* store, const void* query, const StoreSearchOptio
   memcpy(search->query, query, bytes);
   search->options = *options;
   search->counts.size = sizeof search->counts;
+  search->counts.matches = kNotKnown;
   MemoryContextCallback* freeing = palloc0(sizeof *freeing);
   freeing->func = free_search;
   freeing->arg = search;
@@ -71,7 +70,6 @@ static void add_counts(StoreSearch* search) {
   search->counts.distances += one.distances;
   search->counts.lost += one.lost;
   search->counts.clusters += one.clusters;
-  search->counts.matches = one.matches;
   search->counts.walks += one.walks;
   search->counts.scans += one.scans;
 }
@@ -86,7 +84,6 @@ static size_t copy_found(StoreSearch* search, StoreFound* found, size_t most) {
   for (size_t i = 0; i < count; i++) {
     if (ids[i] < FARVEC_FIRST_MARK) found[kept++] = (StoreFound){ids[i], distances[i]};
   }
-  search->marks += count - kept;
   search->is_over = count == 0;
   return kept;
 }
@@ -101,11 +98,28 @@ static bool ask(StoreSearch* search, size_t most, Patience* patience) {
   const size_t count = Min(most, node->served.max_k);
   FARVEC_CALL(patience, status,
               library()->cursor_next(search->cursor, count, &wait, &search->results, &error));
-  search->is_exhausted = status == FARVEC_RESOURCE_EXHAUSTED;
-  if (search->is_exhausted) return false;
+  if (status == FARVEC_RESOURCE_EXHAUSTED) return false;
   if (status != FARVEC_OK) raise_node_error(search->store, &error, patience);
   add_counts(search);
   return true;
+}
+
+// Counts the rows that meet the filter, in a collection that is still this index's. It is for the
+// end of a search, which then knows whether it has found all. Marks are counted too, and come as
+// rows.
+static void count_matches(StoreSearch* search, Patience* patience) {
+  farvec_error error;
+  farvec_rows* rows = NULL;
+  farvec_status status;
+  Connection* node = reach_node(search->store, patience, &error);
+  if (node == NULL) raise_node_error(search->store, &error, patience);
+  FARVEC_CALL(patience, status,
+              library()->list(node->handle, search->options.filter, FARVEC_FIRST_MARK,
+                              2 * FARVEC_MARKS, &wait, &rows, &error));
+  if (status != FARVEC_OK) raise_node_error(search->store, &error, patience);
+  const uint64 matches = library()->rows_matches(rows) - library()->rows_count(rows);
+  library()->rows_free(rows);
+  if (is_own_now(search->store, node, patience, &error)) search->counts.matches = matches;
 }
 
 size_t next_of_node(StoreSearch* search, StoreFound* found, size_t most, Patience* patience) {
@@ -118,11 +132,10 @@ size_t next_of_node(StoreSearch* search, StoreFound* found, size_t most, Patienc
     kept = copy_found(search, found, most);
   }
   free_results(search);
+  if (search->is_over && search->options.filter != NULL) count_matches(search, patience);
   return kept;
 }
 
 void counts_of_node(const StoreSearch* search, farvec_counts* counts) {
   *counts = search->counts;
-  const bool is_known = search->cursor != NULL && !search->is_exhausted;
-  counts->matches = is_known ? counts->matches - Min(counts->matches, search->marks) : kNotKnown;
 }
