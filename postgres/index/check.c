@@ -53,7 +53,7 @@ typedef struct Check {
   uint64 misjudged;  // nulls and zero vectors that are not marked so, or others that are
   uint64 not_stored;
   uint64 differing;
-  uint64 differing_values;  // of columns after the vector
+  uint64 differing_values;  // in columns after the vector
 } Check;
 
 static double element_of(const void* vector, const StoreShape* shape, uint32 i) {

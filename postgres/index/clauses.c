@@ -15,22 +15,31 @@
 
 #include "postgres/index/index.h"
 
-// COLUMN OPERATOR ANY (array), where the array is the same for all rows.
-static bool is_any_of(PlannerInfo* root, Node* clause, const IndexOptInfo* index, int column) {
-  if (!IsA(clause, ScalarArrayOpExpr)) return false;
-  const ScalarArrayOpExpr* any = (const ScalarArrayOpExpr*)clause;
-  Node* array = lsecond(any->args);
-  const Oid collation = index->indexcollations[column];
-  return any->useOr &&
-         match_index_to_operand(linitial(any->args), column, unconstify(IndexOptInfo*, index)) &&
-         op_in_opfamily(any->opno, index->opfamily[column]) &&
-         (!OidIsValid(collation) || collation == any->inputcollid) &&
-         !bms_is_member((int)index->rel->relid, pull_varnos(root, array)) &&
-         !contain_volatile_functions(array);
+// The arguments of COLUMN OPERATOR VALUE, or of COLUMN OPERATOR ANY (array); else NIL.
+static List* arguments_of(Node* clause, Oid* compares) {
+  if (IsA(clause, ScalarArrayOpExpr)) {
+    const ScalarArrayOpExpr* any = (const ScalarArrayOpExpr*)clause;
+    *compares = any->opno;
+    return any->useOr ? any->args : NIL;
+  }
+  if (!is_opclause(clause)) return NIL;
+  *compares = ((const OpExpr*)clause)->opno;
+  return list_length(((const OpExpr*)clause)->args) == 2 ? ((const OpExpr*)clause)->args : NIL;
+}
+
+// Answers whether a column is compared with what is the same for all rows. The collation may be
+// another one than the column's: stores have texts as they are.
+static bool is_comparison(PlannerInfo* root, Node* clause, IndexOptInfo* index, int column) {
+  Oid compares = InvalidOid;
+  List* arguments = arguments_of(clause, &compares);
+  return arguments != NIL && match_index_to_operand(linitial(arguments), column, index) &&
+         op_in_opfamily(compares, index->opfamily[column]) &&
+         !bms_is_member((int)index->rel->relid, pull_varnos(root, lsecond(arguments))) &&
+         !contain_volatile_functions(lsecond(arguments));
 }
 
 // What a clause wants a boolean column to be; -1: it is no such clause.
-static int wanted_boolean(Node* clause, const IndexOptInfo* index, int column) {
+static int wanted_boolean(Node* clause, IndexOptInfo* index, int column) {
   int wanted = 1;
   if (index->opcintype[column] != BOOLOID) return -1;
   if (is_notclause(clause)) {
@@ -42,7 +51,7 @@ static int wanted_boolean(Node* clause, const IndexOptInfo* index, int column) {
     wanted = test->booltesttype == IS_TRUE;
     clause = (Node*)test->arg;
   }
-  return match_index_to_operand(clause, column, unconstify(IndexOptInfo*, index)) ? wanted : -1;
+  return match_index_to_operand(clause, column, index) ? wanted : -1;
 }
 
 static RestrictInfo* boolean_clause(PlannerInfo* root, Node* clause, bool wanted) {
@@ -62,7 +71,7 @@ static IndexClause* condition_on(PlannerInfo* root, RestrictInfo* clause, IndexO
   const int wanted = wanted_boolean(expression, index, column);
   if (wanted >= 0) {
     quals = list_make1(boolean_clause(root, expression, wanted == 1));
-  } else if (is_any_of(root, expression, index, column)) {
+  } else if (is_comparison(root, expression, index, column)) {
     quals = list_make1(clause);
   } else {
     return NULL;

@@ -25,7 +25,7 @@
 typedef struct Words {
   StringInfoData text;
   const StoreColumn* column;
-  Size room;  // of texts
+  Size room;  // bytes that a text has
   Oid collation;
   uint32 terms;
 } Words;

@@ -46,7 +46,7 @@ typedef struct StoreShape {
 
 // A column after the vector.
 typedef struct StoreColumn {
-  char name[FARVEC_COLUMN_NAME + 2];  // as conditions have it
+  char name[FARVEC_COLUMN_NAME + 2];  // for conditions
   int32 type;
   Oid sql_type;  // of its class of operators
 } StoreColumn;

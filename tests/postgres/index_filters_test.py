@@ -322,7 +322,8 @@ class Definitions(FiltersTest):
                   "(array['a','B','b','A'])[1 + i % 4] FROM generate_series(1, 200) i",
                   "word: string, tags: set, plain: string, local: string", "word, tags, plain, local")
         for where, handed in (("word = 'ab'", 0), ("word IN ('cd')", 0), ("tags && '{x}'", 0), ("word IS NULL", 1),
-                              ("plain < 'a'", 1), ("plain >= 'B'", 1), ("local = 'a'", 1)):
+                              ("plain < 'a'", 1), ("local < 'a' COLLATE \"C\"", 1), ("local = 'a' COLLATE \"C\"", 1),
+                              ("local = 'a' COLLATE loose", 0), ("word = 'ab' COLLATE \"C\"", 1), ("plain >= 'B'", 1), ("local = 'a'", 1)):
             self.assertEqual(self.compare("loose", where)["handed_down"], handed, where)
 
     def test_zero_vectors_and_nulls_meet_conditions_too(self):
