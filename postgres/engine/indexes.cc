@@ -31,7 +31,8 @@ bool has_shape(const OpenIndex& index, const AskOpen& asked) {
   const layout::CollectionManifest wanted = manifest_for(asked);
   const layout::CollectionManifest& shape = index.shape();
   return shape.source_type == wanted.source_type && shape.metric == wanted.metric &&
-         shape.dimension == wanted.dimension;
+         shape.dimension == wanted.dimension && index.view()->schema != nullptr &&
+         *index.view()->schema == wanted.schema;
 }
 
 }  // namespace

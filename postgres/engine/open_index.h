@@ -33,8 +33,10 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   void load() const;
 
   /// Inserts packed vectors, one for each VID. Throws StatusError (invalid_argument) for vectors of
-  /// another size or that no search can find, and Refusal, or Error.
-  void insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors, Ticks until);
+  /// another size or that no search can find, or values that the columns cannot have, and Refusal,
+  /// or Error.
+  void insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
+              const layout::TupleView& tuples, Ticks until);
   void erase(std::span<const std::uint64_t> vids, Ticks until);
   /// Reads vectors, in the form in which they are stored. Throws Refusal, or Error.
   changes::FoundRows get(std::span<const std::uint64_t> vids, Ticks until) const;

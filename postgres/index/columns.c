@@ -11,6 +11,8 @@
 #include <utils/rel.h>
 #include <utils/syscache.h>
 
+#include "postgres/index/index.h"
+
 #define MOST_STRATEGY 7
 
 int32 column_type(Oid sql_type) {
@@ -90,6 +92,7 @@ static void refuse_column(Relation index, const char* name) {
 
 void read_columns(Relation index, StoreColumns* columns) {
   const TupleDesc row = RelationGetDescr(index);
+  const bool is_named = node_of(index) != NULL;  // the engine numbers them, as requests.h says
   columns->count = 0;
   for (int i = 1; i < IndexRelationGetNumberOfKeyAttributes(index); i++) {
     StoreColumn* column = &columns->columns[columns->count];
@@ -97,7 +100,11 @@ void read_columns(Relation index, StoreColumns* columns) {
     column->sql_type = index->rd_opcintype[i];
     column->type = column_type(column->sql_type);
     if (column->type == 0) refuse_column(index, name);
-    write_name(columns, name, column->name);
+    if (is_named) {
+      write_name(columns, name, column->name);
+    } else {
+      snprintf(column->name, sizeof column->name, "c%u", columns->count + 1);
+    }
     columns->count++;
   }
 }

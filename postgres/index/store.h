@@ -63,6 +63,10 @@ typedef struct StoreTuples {
   const uint32* ends;  // where each row's end in `bytes`
 } StoreTuples;
 
+static inline uint32 tuple_begin(const StoreTuples* tuples, size_t row) {
+  return row == 0 ? 0 : tuples->ends[row - 1];
+}
+
 typedef struct StoreState {
   // Everything with a smaller VID that was not erased is in the store, whatever happened. Valid
   // when `ready` is false too. kCoversAll: the store keeps all that it was ever told.

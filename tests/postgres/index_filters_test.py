@@ -7,8 +7,10 @@ import re
 import unittest
 
 import index_base
+from engine_test import SETTINGS, wait_until
 from farvec_tool import farvec
 from index_base import BY_INDEX, BY_TABLE
+from postgres_server import Postgres, SqlError
 from search_test import passed
 
 DIMENSION = 4
@@ -60,12 +62,20 @@ COMPARISONS = ("<", "<=", "=", ">=", ">")
 
 
 class FiltersTest(index_base.IndexTest):
-    def make(self, name, columns, rows, schema, filters, kind="vector_l2_ops", how=""):
-        node = self.collection(name, DIMENSION, kind, "--schema", schema)
-        self.sql(f"CREATE TABLE {name} (id int PRIMARY KEY, v vector({DIMENSION}), {columns});"
-                 f"INSERT INTO {name} {rows};"
-                 f"CREATE INDEX {name}_index ON {name} USING farvec (v {kind}, {filters}) "
-                 f"WITH (node = '{node}') {how}; ANALYZE {name};")
+    @classmethod
+    def place(cls, name, kind, schema):
+        """(the node that serves an empty collection, the option that says so)"""
+        node = cls.collection(name, DIMENSION, kind, "--schema", schema)
+        return node, f"WITH (node = '{node}')"
+
+    @classmethod
+    def make(cls, name, columns, rows, schema, filters, kind="vector_l2_ops", how=""):
+        """Answers the node."""
+        node, option = cls.place(name, kind, schema)
+        cls.sql(f"CREATE TABLE {name} (id int PRIMARY KEY, v vector({DIMENSION}), {columns});"
+                f"INSERT INTO {name} {rows};"
+                f"CREATE INDEX {name}_index ON {name} USING farvec (v {kind}, {filters}) "
+                f"{option} {how}; ANALYZE {name};")
         return node
 
     def last_scan(self, query, setup=""):
@@ -82,6 +92,31 @@ class FiltersTest(index_base.IndexTest):
         rows, scan = self.last_scan(every, setup)
         self.assertEqual(sorted(rows), sorted(self.sql(BY_TABLE + setup + every)), where)
         return scan
+
+
+class InEngine:
+    """The same tests over indexes that lie in the server's engine."""
+
+    MOST_FOUND = 2048  # rows that the engine gives to one search
+
+    @classmethod
+    def start_server(cls, pg_config, folder):
+        cls.server = Postgres(pg_config, folder, **SETTINGS)
+        cls.addClassCleanup(cls.server.close)
+
+    @classmethod
+    def place(cls, name, kind, schema):
+        wait_until("the engine serves", cls.is_served)
+        return None, ""
+
+    @classmethod
+    def is_served(cls):
+        try:
+            cls.sql("DROP TABLE IF EXISTS tried; CREATE TABLE tried (v vector(1)); "
+                    "CREATE INDEX ON tried USING farvec (v vector_l2_ops); DROP TABLE tried;")
+        except SqlError:
+            return False
+        return True
 
 
 class RandomConditions(FiltersTest):
@@ -149,7 +184,8 @@ class RandomConditions(FiltersTest):
         handed = sum(self.compare("odd", where)["handed_down"] > 0 for where in conditions)
         self.assertGreater(handed, len(conditions) // 2)
         # The same once the rows lie in a segment, with others that came later and some that are gone.
-        passed(farvec("collection", "compact", "--connect", node))
+        if node is not None:
+            passed(farvec("collection", "compact", "--connect", node))
         self.sql(f"INSERT INTO odd {self.rows(401, 100)}; DELETE FROM odd WHERE id % 7 = 0;"
                  f"UPDATE odd SET word = {text(WORDS[4])}, number = 3 WHERE id % 11 = 0;")
         for where in conditions:
@@ -175,7 +211,7 @@ class Plans(FiltersTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.node = cls.make(cls(), "plain", "n int, price float8, section text, tags text[], active bool",
+        cls.node = cls.make("plain", "n int, price float8, section text, tags text[], active bool",
                             "SELECT i, array[sin(i), cos(i * 1.7), sin(i * 0.3), cos(i * 0.9)]::real[]::vector, "
                             "i, i / 4.0, 's' || i % 5, array['t' || i % 3, 'u' || i % 4], i % 2 = 0 "
                             f"FROM generate_series(1, {cls.ROWS}) i",
@@ -250,6 +286,8 @@ class Plans(FiltersTest):
         self.assertTrue(all(int(row) % 50 == 7 for row in rows))
         self.assertEqual((scan["handed_down"], scan["found"]), (1, 10))
 
+
+class Lies(FiltersTest):
     def test_a_store_that_lies_is_not_believed(self):
         node = self.make("liar", "n int", "SELECT i, array[i,i%7,i%3,1], i FROM generate_series(1,200) i", "n: i64", "n")
         passed(farvec("collection", "update", "--connect", node, "--filter", "n > 100", "--set", "n = 5"))
@@ -262,6 +300,14 @@ class Plans(FiltersTest):
         passed(farvec("collection", "delete", "--connect", node, "--filter", "true"))
         self.compare("liar", "n = 5")
         self.assert_sound("liar_index")
+
+
+class RandomConditionsInEngine(InEngine, RandomConditions):
+    pass
+
+
+class PlansInEngine(InEngine, Plans):
+    pass
 
 
 class Definitions(FiltersTest):
