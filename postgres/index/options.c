@@ -57,14 +57,14 @@ static void refuse_both(int one, const char* name, int other, const char* other_
                   errmsg("%s and %s say the same, and only one may be given", name, other_name)));
 }
 
-bytea* index_options(Datum options, bool validate) {
 #define OPTION(name, type) \
   { .optname = #name, .opttype = RELOPT_TYPE_##type, .offset = offsetof(IndexOptions, name) }
+
+bytea* index_options(Datum options, bool validate) {
   static const relopt_parse_elt parsed[] = {
       OPTION(node, STRING),    OPTION(degree, INT),          OPTION(m, INT),
       OPTION(build_list, INT), OPTION(ef_construction, INT), OPTION(tier, STRING),
       OPTION(layout, STRING)};
-#undef OPTION
   IndexOptions* made =
       build_reloptions(options, validate, kind, sizeof(IndexOptions), parsed, lengthof(parsed));
   if (made != NULL && validate) {
