@@ -24,6 +24,7 @@ static void start(void) {
   if (!found) {
     memset(memory, 0, sizeof *memory);
     SpinLockInit(&memory->engine.lock);
+    pg_atomic_init_u64(&memory->owners, 0);
     if (!pg_strong_random(&memory->start, sizeof memory->start)) {
       elog(FATAL, "there are no random numbers for the start of farvec");
     }

@@ -5,6 +5,7 @@
 
 #include <postgres.h>
 
+#include <port/atomics.h>
 #include <storage/spin.h>
 
 #define FARVEC_SEGMENT_PATH 1024
@@ -20,6 +21,9 @@ typedef struct EngineState {
 
 typedef struct SharedState {
   uint64 start;  // random; another one after each start of the server, and after a crash
+  // How many times a collection of a node was made another index's: what backends know of the
+  // ownership of collections is older then.
+  pg_atomic_uint64 owners;
   EngineState engine;
 } SharedState;
 

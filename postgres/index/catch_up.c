@@ -96,7 +96,8 @@ static void add_entry(CatchUp* work, const StatusEntry* entry, uint64 vid) {
   if (!status_is_live(entry) || (entry->flags & FARVEC_STORELESS) != 0) return;
   if (vid < work->from || vid >= work->until) return;
   const Size bytes = vector_size(&work->index->meta.shape);
-  if (!read_vector(work->rows, entry, work->vectors + work->count * bytes)) return;
+  double length;
+  if (!read_vector(work->rows, entry, work->vectors + work->count * bytes, &length)) return;
   work->vids[work->count++] = vid;
   if (work->count == work->room) tell_batch(work);
 }

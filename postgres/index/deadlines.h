@@ -9,9 +9,4 @@
 #define FARVEC_BATCH_DEADLINE_MS 600000  // one batch of a build or of catching up
 #define FARVEC_ERASE_DEADLINE_MS 10000
 
-// Lengths for which sums of squares are exact enough as floats.
-static inline bool is_usual_length(double length) {
-  return length > 1e-16 && length < 1e16;
-}
-
 #endif

@@ -5,9 +5,13 @@
 #include <storage/lmgr.h>
 #include <utils/memutils.h>
 #include <utils/rel.h>
+#include <utils/timestamp.h>
 
 #include "postgres/index/deadlines.h"
 #include "postgres/index/index.h"
+
+#define FIRST_PAUSE_MS 500
+#define LAST_PAUSE_MS 10000
 
 // The lock tags are those of rows of the index, which has none.
 static ItemPointerData lock_tag(OffsetNumber offset) {
@@ -38,11 +42,6 @@ Delivery* make_delivery(Relation index, size_t room) {
   return delivery;
 }
 
-// The cosine of very short and very long vectors is not what SQL computes: its sums are floats.
-static bool is_storable(const StoreShape* shape, double length) {
-  return shape->metric != FARVEC_COSINE || is_usual_length(length);
-}
-
 // The vector of a row that no store holds leaves no gap: the next one takes its place.
 void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid) {
   StatusEntry* entry = &delivery->entries[delivery->count];
@@ -53,7 +52,7 @@ void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid) {
   } else {
     char* place = delivery->vectors + delivery->stored * delivery->bytes;
     const double length = write_vector(value, &delivery->meta.shape, place);
-    if (!is_storable(&delivery->meta.shape, length)) entry->flags = FARVEC_ZERO;
+    entry->flags = (uint16)kind_of_vector(&delivery->meta.shape, length);
     if (delivery->meta.shape.metric == FARVEC_INNER_PRODUCT) {
       delivery->longest = Max(delivery->longest, length);
     }
@@ -96,14 +95,42 @@ void send_in_build(Delivery* delivery, OpenIndex* index) {
   forget_rows(delivery);
 }
 
+// Rows of statements do not wait one after the other for a store that is away. What the backend knows
+// of one index goes when it inserts into another one.
+static struct {
+  Oid index;
+  TimestampTz until;
+  int pause_ms;
+} away;
+
+static bool is_away(Relation index) {
+  return away.index == RelationGetRelid(index) && GetCurrentTimestamp() < away.until;
+}
+
+static void note_away(Relation index) {
+  if (away.index != RelationGetRelid(index)) away.pause_ms = 0;
+  away.index = RelationGetRelid(index);
+  away.pause_ms = Min(Max(2 * away.pause_ms, FIRST_PAUSE_MS), LAST_PAUSE_MS);
+  away.until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), away.pause_ms);
+}
+
+static void note_told(Relation index) {
+  if (away.index == RelationGetRelid(index)) away.index = InvalidOid;
+}
+
 void send_in_insert(Delivery* delivery) {
   OpenIndex index;
   farvec_error error = {0};
   lock_delivery(delivery->relation, ShareLock);
   open_index(&index, delivery->relation, FARVEC_INSERT_DEADLINE_MS);
   write_entries(delivery, true);
-  if (!tell(delivery, &index, &error)) {
+  if (is_away(delivery->relation)) {
     status_lacks(delivery->relation, delivery->vids[0]);
+  } else if (tell(delivery, &index, &error)) {
+    note_told(delivery->relation);
+  } else {
+    status_lacks(delivery->relation, delivery->vids[0]);
+    note_away(delivery->relation);
     ereport(DEBUG1, (errmsg("index \"%s\" catches up later: %s",
                             RelationGetRelationName(delivery->relation), error.message)));
   }

@@ -63,6 +63,11 @@ Size vector_size(const StoreShape* shape);  // bytes that a store takes for a ve
 // the vector's length, the root of its squares; for bits, of its elements.
 double write_vector(Datum value, const StoreShape* shape, void* to);
 
+// Answers whether a store compares vectors of this length as SQL does.
+bool can_be_compared(const StoreShape* shape, double length);
+// Flags of the entry of such a vector: 0 or FARVEC_UNFIT.
+uint32 kind_of_vector(const StoreShape* shape, double length);
+
 // ---- Stores (kinds.c) ----
 
 // Which kind of store an index has; `node` is NULL for the server's engine.

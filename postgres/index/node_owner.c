@@ -10,6 +10,7 @@
 #include "postgres/half.h"
 #include "postgres/index/index.h"
 #include "postgres/index/node_store.h"
+#include "postgres/shared.h"
 
 #define HALF_ONE 0x3C00
 
@@ -45,6 +46,7 @@ bool is_own_now(Store* store, Connection* node, Patience* patience, farvec_error
   farvec_rows* rows = NULL;
   farvec_status status;
   store->owned_at = 0;
+  store->owners = pg_atomic_read_u64(&shared_state()->owners);
   FARVEC_CALL(patience, status,
               library()->get(node->handle, marks, FARVEC_MARKS, &wait, &rows, error));
   if (status != FARVEC_OK) return false;
@@ -58,10 +60,11 @@ bool is_own_now(Store* store, Connection* node, Patience* patience, farvec_error
 }
 
 bool is_own(Store* store, Connection* node, Patience* patience, farvec_error* error) {
-  if (store->owned_at != 0 && !TimestampDifferenceExceeds(store->owned_at, GetCurrentTimestamp(),
-                                                          FARVEC_OWNED_FOR_MS)) {
-    return true;
-  }
+  const bool is_known = store->owned_at != 0 &&
+                        store->owners == pg_atomic_read_u64(&shared_state()->owners) &&
+                        !TimestampDifferenceExceeds(store->owned_at, GetCurrentTimestamp(),
+                                                    FARVEC_OWNED_FOR_MS);
+  if (is_known) return true;
   return is_own_now(store, node, patience, error);
 }
 
@@ -139,6 +142,7 @@ void begin_node(Store* store, bool is_build, Patience* patience) {
   if (node == NULL) raise_node_error(store, &error, patience);
   const Ownership ownership = ownership_of(store, node, patience);
   if (ownership == kOfOther) refuse_other(store, is_build);
+  pg_atomic_fetch_add_u64(&shared_state()->owners, 1);
   if (ownership != kEmpty) erase_all(store, node, patience);
   insert_marks(store, node, patience);
 }

@@ -8,9 +8,6 @@
 #include "postgres/index/index.h"
 #include "postgres/index/node_store.h"
 
-#define FIRST_PAUSE_MS 500
-#define LAST_PAUSE_MS 30000
-
 static const char* type_name(int32_t type) {
   static const char* const names[] = {"floats", "half floats", "bytes from 0 to 255",
                                       "bytes from -128 to 127", "bits"};
@@ -92,32 +89,16 @@ static bool is_node_there(const StoreIdentity* identity, const char* place) {
   return place != NULL;
 }
 
-static bool was_told(Store* store, bool told) {
-  store->pause_ms = told ? 0 : Min(Max(2 * store->pause_ms, FIRST_PAUSE_MS), LAST_PAUSE_MS);
-  store->next_attempt =
-      told ? 0 : TimestampTzPlusMilliseconds(GetCurrentTimestamp(), store->pause_ms);
-  return told;
-}
-
-// Rows of a statement do not wait one after the other for a node that is away.
-static bool is_paused(Store* store, farvec_error* error) {
-  if (store->next_attempt == 0 || GetCurrentTimestamp() >= store->next_attempt) return false;
-  error->status = FARVEC_UNAVAILABLE;
-  strlcpy(error->message, "the node did not take rows a moment ago", sizeof error->message);
-  return true;
-}
-
 // The collection is looked at after the rows are in: so they are in the one that is the index's.
 static bool insert_into_node(Store* store, const uint64* vids, const void* vectors, size_t count,
                              Patience* patience, farvec_error* error) {
-  if (is_paused(store, error)) return false;
   Connection* node = reach_node(store, patience, error);
-  if (node == NULL || !is_own(store, node, patience, error)) return was_told(store, false);
+  if (node == NULL || !is_own(store, node, patience, error)) return false;
   const farvec_vectors rows = {vectors, count, store->shape.dimension, store->shape.type};
   farvec_status status;
   FARVEC_CALL(patience, status,
               library()->insert(node->handle, &rows, vids, NULL, &wait, NULL, error));
-  return was_told(store, status == FARVEC_OK && is_own_now(store, node, patience, error));
+  return status == FARVEC_OK && is_own_now(store, node, patience, error);
 }
 
 static bool erase_from_node(Store* store, const uint64* vids, size_t count, Patience* patience,

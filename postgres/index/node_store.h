@@ -25,9 +25,8 @@ struct Store {
   StoreKey key;  // bytes between and after members are 0
   StoreShape shape;
   Oid owner;
-  TimestampTz owned_at;      // when the collection was last seen to be this index's; 0: never
-  TimestampTz next_attempt;  // inserts do not try before it
-  int pause_ms;              // before the next attempt
+  TimestampTz owned_at;  // when the collection was last seen to be this index's; 0: never
+  uint64 owners;         // SharedState.owners then
 };
 
 // What a collection is for an index.

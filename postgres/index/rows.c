@@ -18,10 +18,10 @@ struct RowReader {
   EState* state;
   TupleTableSlot* slot;
   IndexFetchTableData* fetch;
+  ExprState* predicate;
   SnapshotData non_vacuumable;
   Snapshot snapshot;
   bool was_there;
-  bool is_null;
   // What is set back in the end.
   Oid user;
   int security;
@@ -48,6 +48,7 @@ RowReader* open_rows(OpenIndex* index, Relation heap, Snapshot snapshot) {
   InitNonVacuumableSnapshot(reader->non_vacuumable, GlobalVisTestFor(heap));
   reader->snapshot = snapshot != NULL ? snapshot : &reader->non_vacuumable;
   become_owner(reader, heap);
+  reader->predicate = ExecPrepareQual(reader->info->ii_Predicate, reader->state);
   return reader;
 }
 
@@ -60,14 +61,13 @@ void close_rows(RowReader* reader) {
   pfree(reader);
 }
 
-bool vector_of_slot(RowReader* reader, TupleTableSlot* slot, void* to, double* length) {
+static bool vector_of_slot(RowReader* reader, TupleTableSlot* slot, void* to, double* length) {
   ExprContext* context = GetPerTupleExprContext(reader->state);
   Datum values[INDEX_MAX_KEYS];
   bool nulls[INDEX_MAX_KEYS];
   context->ecxt_scantuple = slot;
   const MemoryContext before = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
   FormIndexDatum(reader->info, slot, reader->state, values, nulls);
-  reader->is_null = nulls[0];
   if (!nulls[0]) *length = write_vector(values[0], &reader->index->meta.shape, to);
   MemoryContextSwitchTo(before);
   ResetPerTupleExprContext(reader->state);
@@ -76,11 +76,10 @@ bool vector_of_slot(RowReader* reader, TupleTableSlot* slot, void* to, double* l
 
 // Versions of a row that are one entry have the same vector; but before the index was made they may
 // have had others. The last one counts.
-bool read_vector(RowReader* reader, const StatusEntry* entry, void* to) {
+bool read_vector(RowReader* reader, const StatusEntry* entry, void* to, double* length) {
   ItemPointerData tid;
   bool goes_on = false;
   bool all_dead;
-  double length;
   ItemPointerSet(&tid, entry->block, entry->offset);
   reader->was_there = false;
   do {
@@ -89,17 +88,21 @@ bool read_vector(RowReader* reader, const StatusEntry* entry, void* to) {
     reader->was_there = reader->was_there || is_there;
     if (!is_there) break;
   } while (goes_on);
-  return reader->was_there && vector_of_slot(reader, reader->slot, to, &length);
+  return reader->was_there && vector_of_slot(reader, reader->slot, to, length);
 }
 
 const ItemPointerData* row_tid(const RowReader* reader) {
   return &reader->slot->tts_tid;
 }
 
-bool row_is_null(const RowReader* reader) {
-  return reader->is_null;
-}
-
 bool row_was_there(const RowReader* reader) {
   return reader->was_there;
+}
+
+bool is_indexed(RowReader* reader, TupleTableSlot* slot) {
+  ExprContext* context = GetPerTupleExprContext(reader->state);
+  context->ecxt_scantuple = slot;
+  const bool is_true = ExecQual(reader->predicate, context);
+  ResetPerTupleExprContext(reader->state);
+  return is_true;
 }

@@ -15,18 +15,16 @@ typedef struct RowReader RowReader;
 RowReader* open_rows(OpenIndex* index, Relation heap, Snapshot snapshot);
 void close_rows(RowReader* reader);
 
-// Writes the vector of an entry's row, as a store takes it. Answers false where there is no such row,
+// Writes the vector of an entry's row, as a store takes it, and its length. Answers false where there is no such row,
 // or its vector is null.
-bool read_vector(RowReader* reader, const StatusEntry* entry, void* to);
+bool read_vector(RowReader* reader, const StatusEntry* entry, void* to, double* length);
 
 // Where the row of the last read_vector() lies: an entry names the first of several versions.
 const ItemPointerData* row_tid(const RowReader* reader);
-// Answers whether the last row's vector was null.
-bool row_is_null(const RowReader* reader);
 // Answers whether there was a row.
 bool row_was_there(const RowReader* reader);
 
-// The vector, its length and whether it is null, of a row in a slot.
-bool vector_of_slot(RowReader* reader, TupleTableSlot* slot, void* to, double* length);
+// Answers whether a partial index has the row in a slot.
+bool is_indexed(RowReader* reader, TupleTableSlot* slot);
 
 #endif

@@ -59,7 +59,7 @@ static void read_query(FarvecScan* own, IndexScanDesc scan) {
   if (own->is_null) return;
   own->query = palloc(vector_size(shape));
   own->query_length = write_vector(key->sk_argument, shape, own->query);
-  own->has_query = shape->metric != FARVEC_COSINE || is_usual_length(own->query_length);
+  own->has_query = can_be_compared(shape, own->query_length);
 }
 
 static void begin_search(FarvecScan* own) {
@@ -144,7 +144,7 @@ static bool is_of_step(const FarvecScan* own, const StatusEntry* entry, uint64 v
     case kRest:
       return (entry->flags & FARVEC_STORELESS) == 0 && !was_given(own->given, vid);
     case kUnstored:
-      return (entry->flags & FARVEC_STORELESS) == FARVEC_ZERO;
+      return (entry->flags & FARVEC_STORELESS) == FARVEC_UNFIT;
     default:
       return (entry->flags & FARVEC_NULL) != 0;
   }
@@ -179,7 +179,7 @@ static void next_step(FarvecScan* own) {
   const uint32 kinds = status_meta(own->index.relation).kinds;
   const bool is_cut = own->step == kAsking && !farvec_iterative_scan;
   own->step = is_cut ? kOver : own->step + 1;
-  if (own->step == kUnstored && (kinds & FARVEC_ZERO) == 0) own->step++;
+  if (own->step == kUnstored && (kinds & FARVEC_UNFIT) == 0) own->step++;
   if (own->step == kNulls && (kinds & FARVEC_NULL) == 0) own->step++;
   own->page->used = 0;
   own->entry = 0;

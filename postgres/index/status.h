@@ -36,14 +36,14 @@ static inline uint32 vid_place(uint64 vid) {
   return (uint32)vid & ((1u << FARVEC_PLACE_BITS) - 1);
 }
 
-// Flags of an entry. A null or a zero vector is in no store.
+// Flags of an entry. A null or an unfit vector is in no store.
 #define FARVEC_DEAD 1u    // no snapshot sees the row any more
 #define FARVEC_ERASED 2u  // and the store has been told
 #define FARVEC_NULL 4u
-#define FARVEC_ZERO 8u  // all elements are zero, and the metric is cosine
+#define FARVEC_UNFIT 8u  // floats do not compare it: a zero vector under cosine, or one of 1e18 and longer
 #define FARVEC_FLAGS 15u
 
-#define FARVEC_STORELESS (FARVEC_NULL | FARVEC_ZERO)
+#define FARVEC_STORELESS (FARVEC_NULL | FARVEC_UNFIT)
 
 typedef struct StatusEntry {
   BlockNumber block;  // the TID of the row
@@ -73,7 +73,7 @@ typedef struct StatusMeta {
   StoreShape shape;
   uint32 generation;    // the page that is begun next takes this one; at least 1
   BlockNumber filling;  // the page that is being filled; 0: none
-  uint32 kinds;         // FARVEC_NULL and FARVEC_ZERO where such entries were ever written
+  uint32 kinds;         // FARVEC_NULL and FARVEC_UNFIT where such entries were ever written
   // The smallest VID that the store may lack, because it was not told, and the smallest since the
   // last catching up began. kNoVid: none.
   uint64 lacks_from;

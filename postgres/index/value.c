@@ -11,6 +11,9 @@
 #include "postgres/kernels.h"
 #include "postgres/vector.h"
 
+#define LONGEST 1e18
+#define SHORTEST_OF_COSINE 1e-16
+
 Size vector_size(const StoreShape* shape) {
   switch (shape->type) {
     case FARVEC_F32:
@@ -78,4 +81,14 @@ double write_vector(Datum value, const StoreShape* shape, void* to) {
     default:
       return write_bits(value, shape, to);
   }
+}
+
+// Sums of squares are floats. The cosine of very short vectors is not what SQL computes, and squares
+// of very long ones are infinite.
+bool can_be_compared(const StoreShape* shape, double length) {
+  return length < LONGEST && (shape->metric != FARVEC_COSINE || length > SHORTEST_OF_COSINE);
+}
+
+uint32 kind_of_vector(const StoreShape* shape, double length) {
+  return can_be_compared(shape, length) ? 0 : FARVEC_UNFIT;
 }

@@ -14,9 +14,8 @@
 
 #include "postgres/channel/requests.h"
 #include "postgres/worker/link.h"
+#include "postgres/worker/settings.h"
 
-#define LOOK_EVERY_MS 60000
-#define FIRST_LOOK_MS 5000
 #define DEADLINE_MS 5000
 #define MOST_GONE 256  // that are remembered; others are found later
 
@@ -130,10 +129,9 @@ bool remove_folders_of_gone_indexes(void) {
   static TimestampTz next = 0;
   farvec_error error;
   const TimestampTz now = GetCurrentTimestamp();
-  if (next == 0) next = TimestampTzPlusMilliseconds(now, FIRST_LOOK_MS);
-  // Until then replay may make files again.
+  // Until it has ended, replay may make files again.
   if (now < next || RecoveryInProgress()) return false;
-  next = TimestampTzPlusMilliseconds(now, LOOK_EVERY_MS);
+  next = TimestampTzPlusMilliseconds(now, (int64)farvec_engine_clean_s * 1000);
   EngineLink* link = engine_link(&error);
   return link != NULL && look_at_all(link);
 }

@@ -10,10 +10,13 @@
 #define PROGRAM "farvec-postgres-engine"
 #define USUAL_MEMORY_MB 1024
 #define MAX_THREADS 1024
+#define USUAL_CLEAN_S 60
+#define MAX_CLEAN_S 86400
 #define RESTART_S 1
 
 int farvec_engine_memory_mb = USUAL_MEMORY_MB;
 int farvec_engine_threads = 0;
+int farvec_engine_clean_s = USUAL_CLEAN_S;
 static char* program = NULL;
 static char* folder = NULL;
 

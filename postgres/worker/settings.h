@@ -6,6 +6,7 @@
 
 extern int farvec_engine_memory_mb;  // 0: there is no engine
 extern int farvec_engine_threads;    // 0: as many as there are processors
+extern int farvec_engine_clean_s;    // between two looks for indexes that are gone
 
 // The program, and the folder of indexes, in the current context.
 char* engine_program(void);

@@ -8,6 +8,7 @@
 #include <postmaster/interrupt.h>
 #include <storage/ipc.h>
 #include <storage/latch.h>
+#include <utils/guc.h>
 #include <utils/memutils.h>
 #include <utils/timestamp.h>
 
@@ -130,6 +131,10 @@ void farvec_engine_main(Datum unused) {
   MemoryContextSwitchTo(context);
   while (!ShutdownRequestPending) {
     CHECK_FOR_INTERRUPTS();
+    if (ConfigReloadPending) {
+      ConfigReloadPending = false;
+      ProcessConfigFile(PGC_SIGHUP);
+    }
     look();
     wait_for_more();
     MemoryContextReset(context);

@@ -1,0 +1,149 @@
+// farvec_stats() and farvec_last_scan(): what an index has, and what a scan did.
+#include <postgres.h>
+
+#include <access/genam.h>
+#include <catalog/index.h>
+#include <fmgr.h>
+#include <lib/stringinfo.h>
+#include <miscadmin.h>
+#include <storage/bufmgr.h>
+#include <utils/acl.h>
+#include <utils/builtins.h>
+#include <utils/fmgrprotos.h>
+#include <utils/json.h>
+#include <utils/lsyscache.h>
+#include <utils/memutils.h>
+#include <utils/rel.h>
+
+#include "postgres/index/deadlines.h"
+#include "postgres/index/report.h"
+#include "postgres/index/scan.h"
+
+PG_FUNCTION_INFO_V1(farvec_stats);
+PG_FUNCTION_INFO_V1(farvec_last_scan);
+
+Datum json_datum(const StringInfoData* text) {
+  return DirectFunctionCall1(jsonb_in, CStringGetDatum(text->data));
+}
+
+static bool is_owner(Oid relation) {
+#if PG_VERSION_NUM >= 160000
+  return object_ownercheck(RelationRelationId, relation, GetUserId());
+#else
+  return pg_class_ownercheck(relation, GetUserId());
+#endif
+}
+
+Relation open_farvec_index(Oid oid) {
+  if (get_rel_relkind(oid) != RELKIND_INDEX) {
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("relation %u is no index", oid)));
+  }
+  if (!is_owner(oid)) {
+    aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, get_rel_name(oid));
+  }
+  Relation index = index_open(oid, AccessShareLock);
+  if (index->rd_indam->ambuild != farvec_build) {
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                    errmsg("index \"%s\" is not of farvec", RelationGetRelationName(index))));
+  }
+  if (RELATION_IS_OTHER_TEMP(index)) {
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("index \"%s\" is of another session's temporary table",
+                           RelationGetRelationName(index))));
+  }
+  return index;
+}
+
+typedef struct Tally {
+  uint64 live;
+  uint64 dead;
+  uint64 nulls;
+  uint64 zeros;
+} Tally;
+
+static Tally tally(Relation index) {
+  Tally sums = {0};
+  const BlockNumber blocks = status_blocks(index);
+  StatusPage* page = palloc(sizeof *page);
+  for (BlockNumber block = 1; block < blocks; block++) {
+    CHECK_FOR_INTERRUPTS();
+    status_read(index, block, NULL, page);
+    for (uint32 i = 0; i < page->used; i++) {
+      const bool is_live = status_is_live(&page->entries[i]);
+      sums.live += is_live;
+      sums.dead += !is_live;
+      sums.nulls += is_live && (page->entries[i].flags & FARVEC_NULL) != 0;
+      sums.zeros += is_live && (page->entries[i].flags & FARVEC_UNFIT) != 0;
+    }
+  }
+  pfree(page);
+  return sums;
+}
+
+// The store is asked. One that does not answer is told as an error in the answer, since that is what
+// the reader wants to know.
+static void append_store(StringInfo text, OpenIndex* index) {
+  const MemoryContext before = CurrentMemoryContext;
+  PG_TRY();
+  {
+    const StoreState state = index->kind->state(index->store, &index->patience);
+    appendStringInfo(text,
+                     "\"ready\": %s, \"foreign\": %s, \"stored\": " UINT64_FORMAT
+                     ", \"bytes\": " UINT64_FORMAT,
+                     state.ready ? "true" : "false", state.foreign ? "true" : "false", state.rows,
+                     state.bytes);
+  }
+  PG_CATCH();
+  {
+    MemoryContextSwitchTo(before);
+    ErrorData* error = CopyErrorData();
+    if (error->sqlerrcode == ERRCODE_QUERY_CANCELED) PG_RE_THROW();
+    FlushErrorState();
+    appendStringInfoString(text, "\"error\": ");
+    escape_json(text, error->message);
+  }
+  PG_END_TRY();
+}
+
+Datum farvec_stats(PG_FUNCTION_ARGS) {
+  OpenIndex index;
+  StringInfoData text;
+  Relation relation = open_farvec_index(PG_GETARG_OID(0));
+  open_index(&index, relation, FARVEC_SCAN_DEADLINE_MS);
+  const Tally sums = tally(relation);
+  initStringInfo(&text);
+  appendStringInfo(&text,
+                   "{\"live\": " UINT64_FORMAT ", \"dead\": " UINT64_FORMAT
+                   ", \"nulls\": " UINT64_FORMAT ", \"unstored\": " UINT64_FORMAT
+                   ", \"pages\": %u, \"generation\": %u, \"dimension\": %u, \"told\": %s, "
+                   "\"store\": {\"kind\": \"%s\", ",
+                   sums.live, sums.dead, sums.nulls, sums.zeros, status_blocks(relation),
+                   index.meta.generation, index.meta.shape.dimension,
+                   index.meta.lacks_from == kNoVid ? "true" : "false", index.kind->name);
+  append_store(&text, &index);
+  appendStringInfoString(&text, "}}");
+  index_close(relation, AccessShareLock);
+  PG_RETURN_DATUM(json_datum(&text));
+}
+
+// Null before the first scan of the session.
+Datum farvec_last_scan(PG_FUNCTION_ARGS) {
+  const ScanReport* scan = &last_scan;
+  StringInfoData text;
+  if (!OidIsValid(scan->index)) PG_RETURN_NULL();
+  initStringInfo(&text);
+  const char* name = get_rel_name(scan->index);
+  appendStringInfoString(&text, "{\"index\": ");
+  escape_json(&text, name == NULL ? "" : name);
+  appendStringInfo(&text,
+                   ", \"batches\": " UINT64_FORMAT ", \"found\": " UINT64_FORMAT
+                   ", \"dead\": " UINT64_FORMAT ", \"rest\": " UINT64_FORMAT
+                   ", \"unstored\": " UINT64_FORMAT ", \"hops\": " UINT64_FORMAT
+                   ", \"reads\": " UINT64_FORMAT ", \"bytes\": " UINT64_FORMAT
+                   ", \"estimates\": " UINT64_FORMAT ", \"distances\": " UINT64_FORMAT "}",
+                   scan->batches, scan->found, scan->dead, scan->rest, scan->unstored,
+                   (uint64)scan->counts.hops, (uint64)scan->counts.reads,
+                   (uint64)scan->counts.bytes, (uint64)scan->counts.estimates,
+                   (uint64)scan->counts.distances);
+  PG_RETURN_DATUM(json_datum(&text));
+}

@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""Tests of indexes that lie in the server's engine, and of the engine's ends."""
+import os
+import pathlib
+import signal
+import time
+import unittest
+
+from index_base import BY_INDEX, BY_TABLE, PRELOAD, IndexTest
+from postgres_server import Postgres, SqlError
+
+ENGINE = pathlib.Path(os.environ.get("FARVEC_BIN_DIR", ".")) / "farvec-postgres-engine"
+SETTINGS = {**PRELOAD, "farvec.engine": ENGINE, "farvec.engine_threads": 2,
+            "farvec.engine_memory": "256MB", "farvec.engine_clean_interval": "1s"}
+ROWS = """SELECT i, ARRAY[sin(i), cos(i * 1.7), sin(i * 0.3), cos(i * 0.9)]::real[]::vector
+          FROM generate_series({0}, {1}) i"""
+QUERY = "SELECT id FROM items ORDER BY v <-> '[{0},0.2,-0.4,0.1]' LIMIT {1};"
+AWAY = "57P03"
+PATIENCE_S = 60
+
+
+def wait_until(what, holds):
+    """Waits for what happens elsewhere; fails when it does not."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        if holds():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"not within {PATIENCE_S} s: {what}")
+
+
+def children_of(pid):
+    return [int(word) for word in
+            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_running(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class EngineTest(IndexTest):
+    settings = {}
+
+    @classmethod
+    def start_server(cls, pg_config, folder):
+        cls.server = Postgres(pg_config, folder, **{**SETTINGS, **cls.settings})
+        cls.addClassCleanup(cls.server.close)
+
+    def worker(self):
+        return int(self.one("SELECT pid FROM pg_stat_activity WHERE backend_type = 'farvec engine';"))
+
+    def engine(self):
+        """The process of the engine, once it serves: a statement that needs it succeeds."""
+        wait_until("the worker has a process",
+                   lambda: self.sql("SELECT pid FROM pg_stat_activity "
+                                    "WHERE backend_type = 'farvec engine';") and
+                   children_of(self.worker()))
+        return children_of(self.worker())[0]
+
+    def postmaster(self):
+        return int((self.server.folder / "postmaster.pid").read_text().split()[0])
+
+    def restart(self, mode):
+        """Stops the server in some way, and starts it with its settings."""
+        self.server.end_sessions()
+        self.server.control("stop", "--mode", mode)
+        self.server.control("start", "--log", self.server.log)
+
+    def patiently(self, statements):
+        """What statements answer once the engine is there: until then they say that it is not."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return self.sql(statements)
+            except SqlError as error:
+                if error.state != AWAY or time.monotonic() > end:
+                    raise
+                time.sleep(0.02)
+
+    def make_items(self, rows=2000):
+        self.sql("DROP TABLE IF EXISTS items; CREATE TABLE items (id int PRIMARY KEY, v vector(4));"
+                 f"INSERT INTO items {ROWS.format(1, rows)};")
+        self.patiently("CREATE INDEX items_v ON items USING farvec (v vector_l2_ops);")
+
+    def assert_answers(self):
+        for first in (-0.9, 0.0, 0.8):
+            for limit in (1, 10, 100):
+                query = QUERY.format(first, limit)
+                self.assertEqual(self.patiently(BY_INDEX + query), self.sql(BY_TABLE + query), query)
+        self.assert_uses("items_v", QUERY.format(0, 10))
+
+    def folders(self):
+        return {path.name for path in (self.server.folder / "farvec").iterdir() if path.is_dir()}
+
+
+class Indexes(EngineTest):
+    def test_answers_as_the_table_does_after_each_change(self):
+        self.make_items()
+        self.assert_answers()
+        self.sql(f"INSERT INTO items {ROWS.format(2001, 2500)};")
+        self.assert_answers()
+        self.sql("DELETE FROM items WHERE id % 3 = 0; UPDATE items SET v = '[9,9,9,9]' WHERE id < 50;")
+        self.assert_answers()
+        self.sql("VACUUM items;")
+        self.assert_answers()
+        self.assert_sound("items_v")
+        count = "SELECT count(*) FROM (SELECT id FROM items ORDER BY v <-> '[0,0,0,0]') rows;"
+        self.assertEqual(self.one(BY_INDEX + count), self.one(BY_TABLE + count))
+
+    def test_every_class_of_operators(self):
+        for name, (kind, operator) in {"vector_ip_ops": ("vector", "<#>"),
+                                       "vector_cosine_ops": ("vector", "<=>"),
+                                       "halfvec_l2_ops": ("halfvec", "<->")}.items():
+            with self.subTest(name):
+                self.sql("DROP TABLE IF EXISTS kinds;"
+                         f"CREATE TABLE kinds (id int, v {kind}(4));"
+                         f"INSERT INTO kinds {ROWS.format(1, 300)};")
+                self.patiently(f"CREATE INDEX kinds_v ON kinds USING farvec (v {name});")
+                self.both(f"SELECT id FROM kinds ORDER BY v {operator} '[1,2,3,4]', id LIMIT 10;"
+                          .replace(", id", ""))
+
+    def test_a_dropped_index_leaves_nothing(self):
+        self.make_items(100)
+        before = self.folders()
+        self.sql("CREATE TABLE gone (v vector(4)); INSERT INTO gone VALUES ('[1,2,3,4]');"
+                 "CREATE INDEX ON gone USING farvec (v vector_l2_ops);")
+        self.assertEqual(len(self.folders() - before), 1)
+        self.sql("BEGIN; CREATE INDEX ON gone USING farvec (v vector_l2_ops); ROLLBACK;")
+        self.sql("TRUNCATE gone;")
+        self.sql("DROP TABLE gone;")
+        self.sql("CHECKPOINT;")
+        wait_until("the folders are gone", lambda: self.folders() == before)
+        self.assert_answers()
+
+    def test_a_dropped_database_leaves_nothing(self):
+        self.make_items(100)
+        before = self.folders()
+        self.sql("CREATE DATABASE other;")
+        self.sql("CREATE EXTENSION farvec; CREATE TABLE t (v vector(4));"
+                 "INSERT INTO t VALUES ('[1,2,3,4]');"
+                 "CREATE INDEX ON t USING farvec (v vector_l2_ops);", database="other")
+        self.assertEqual(len(self.folders() - before), 1)
+        self.server.sessions.pop("other").close()
+        wait_until("nobody is connected", lambda: self.one(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = 'other';") == "0")
+        self.sql("DROP DATABASE other;")
+        wait_until("the folder is gone", lambda: self.folders() == before)
+
+    def test_a_temporary_table_keeps_its_index(self):
+        self.sql("CREATE TEMP TABLE mine (id int, v vector(4));"
+                 f"INSERT INTO mine {ROWS.format(1, 200)};"
+                 "CREATE INDEX mine_v ON mine USING farvec (v vector_l2_ops);"
+                 "SELECT pg_sleep(4);" + BY_INDEX +
+                 "SELECT id FROM mine ORDER BY v <-> '[1,0,0,0]' LIMIT 3;")
+
+
+class Ends(EngineTest):
+    def test_a_killed_engine_is_started_again_and_the_server_is_not(self):
+        self.make_items()
+        self.sql("VACUUM items;")
+        self.sql(f"INSERT INTO items {ROWS.format(2001, 2100)};")
+        postmaster, backend = self.postmaster(), self.one("SELECT pg_backend_pid();")
+        for _ in range(3):
+            engine = self.engine()
+            os.kill(engine, signal.SIGKILL)
+            self.assert_answers()
+            self.assertNotEqual(self.engine(), engine)
+        self.assertEqual(self.postmaster(), postmaster)
+        self.assertEqual(self.one("SELECT pg_backend_pid();"), backend)
+        self.assertIn("was ended by signal 9", self.server.log.read_text())
+        self.assert_sound("items_v")
+
+    def test_what_was_flushed_is_not_told_again(self):
+        self.make_items()
+        self.sql("VACUUM items;")
+        os.kill(self.engine(), signal.SIGKILL)
+        self.assert_answers()
+        stats = "SELECT farvec_stats('items_v');"
+        self.assertIn("2000", self.one(stats))
+        self.assert_sound("items_v")
+
+    def test_rows_that_come_while_the_engine_is_away_are_found_later(self):
+        self.make_items(500)
+        for first in range(501, 801, 50):
+            os.kill(self.engine(), signal.SIGKILL)
+            self.sql(f"INSERT INTO items {ROWS.format(first, first + 49)};")
+        self.assert_answers()
+        self.assert_sound("items_v")
+
+    def test_a_search_while_the_engine_is_away_is_an_error_or_right(self):
+        self.make_items(500)
+        query = BY_INDEX + QUERY.format(0.3, 10)
+        expected = self.sql(BY_TABLE + QUERY.format(0.3, 10))
+        errors = 0
+        for _ in range(5):
+            os.kill(self.engine(), signal.SIGKILL)
+            end = time.monotonic() + PATIENCE_S
+            while time.monotonic() < end:
+                try:
+                    self.assertEqual(self.sql(query), expected)
+                    break
+                except SqlError as error:
+                    errors += 1
+                    self.assertIn(error.state, (AWAY, "55000"), error.text)
+        self.assertGreater(errors, 0, "the engine was never away")
+
+    def test_a_statement_is_cancelled_while_the_engine_does_not_answer(self):
+        self.make_items(300)
+        self.assert_answers()
+        engine = self.engine()
+        os.kill(engine, signal.SIGSTOP)
+        try:
+            for statement in (QUERY.format(0.1, 10), "INSERT INTO items VALUES (-1, '[1,1,1,1]');"):
+                self.refused("SET statement_timeout = 300;" + BY_INDEX + statement, "57014")
+        finally:
+            os.kill(engine, signal.SIGCONT)
+        self.assert_answers()
+        self.assert_sound("items_v")
+
+    def test_the_server_stopped_in_the_middle_of_inserts(self):
+        self.make_items(500)
+        for mode in ("immediate", "fast", "immediate"):
+            engine = self.engine()
+            inserting = self.server.begin(
+                "".join(f"INSERT INTO items SELECT 1000000 + nextval('numbers'), v FROM items "
+                        f"WHERE id = {i};" for i in range(1, 400))
+                if mode != "fast" else "SELECT 1")
+            time.sleep(0.2)
+            self.restart(mode)
+            inserting.communicate()
+            self.assertFalse(is_running(engine), "the engine ends with the server")
+            self.assert_answers()
+            self.assert_sound("items_v")
+
+    def test_a_stopped_server_leaves_no_segment(self):
+        self.make_items(50)
+        engine = self.engine()
+        segment = (self.server.folder / "farvec" / "segment").read_text()
+        self.assertTrue(pathlib.Path(segment).exists())
+        self.restart("fast")
+        self.assertFalse(pathlib.Path(segment).exists())
+        self.assertFalse(is_running(engine))
+        segment = (self.server.folder / "farvec" / "segment").read_text()
+        os.kill(self.worker(), signal.SIGKILL)  # the server starts all of its processes again
+        self.server.end_sessions()
+        wait_until("the server is back", lambda: self.is_back())
+        self.assert_answers()
+        self.assertFalse(pathlib.Path(segment).exists())
+        self.assert_sound("items_v")
+
+    def is_back(self):
+        try:
+            return self.sql("SELECT 1;") == ["1"]
+        except SqlError:
+            return False
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.sql("CREATE SEQUENCE numbers;")
+
+
+class Memory(EngineTest):
+    settings = {"farvec.engine_memory": "1MB"}
+
+    def test_an_index_that_needs_more_is_refused_with_what_to_do(self):
+        self.sql("CREATE TABLE wide (v vector(500));"
+                 "INSERT INTO wide SELECT array_fill(i::real, ARRAY[500])::vector "
+                 "FROM generate_series(1, 3000) i;")
+        self.engine()
+        wait_until("it serves", lambda: self.says("53000"))
+
+    def says(self, state):
+        try:
+            self.sql("CREATE INDEX ON wide USING farvec (v vector_l2_ops);")
+        except SqlError as error:
+            self.assertIn(error.state, (state, AWAY), error.text)
+            if error.state == state:
+                self.assertIn("farvec.engine_memory", error.text)
+                return True
+        return False
+
+
+class WithoutEngine(EngineTest):
+    settings = {"farvec.engine": "/nowhere/engine"}
+
+    def test_the_server_says_what_is_missing(self):
+        self.sql("CREATE TABLE t (v vector(4)); INSERT INTO t VALUES ('[1,2,3,4]');")
+        wait_until("the worker has tried",
+                   lambda: "cannot be started from /nowhere/engine" in self.server.log.read_text())
+        text = self.refused("CREATE INDEX ON t USING farvec (v vector_l2_ops);", AWAY)
+        self.assertIn("/nowhere/engine", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

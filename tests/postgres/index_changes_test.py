@@ -1,0 +1,205 @@
+"""Changes of tables with farvec indexes: inserts, updates, vacuum, transactions, and what DDL does."""
+import json
+import threading
+import unittest
+
+import index_base
+from index_base import BY_INDEX, BY_TABLE
+
+DIMENSION = 3
+VALUE = "array[{0} % 97, {0} % 13, {0} % 7]"
+
+
+class ChangesTest(index_base.IndexTest):
+    def make(self, name, rows=0, kind="vector_l2_ops", what="v", how="", options=""):
+        node = self.collection(name, DIMENSION, kind)
+        self.sql(f"CREATE {options} TABLE {name} (id int PRIMARY KEY, v vector({DIMENSION}));"
+                 f"INSERT INTO {name} SELECT i, {VALUE.format('i')} FROM generate_series(1, {rows}) i;"
+                 f"CREATE INDEX {name}_index ON {name} USING farvec ({what} {kind}) "
+                 f"WITH (node = '{node}') {how};")
+        return node
+
+    def add(self, name, first, last):
+        self.sql(f"INSERT INTO {name} SELECT i, {VALUE.format('i')} FROM generate_series({first}, {last}) i;")
+
+    def compare(self, name, where="true"):
+        """The same rows by index and by table, and nothing wrong with the index."""
+        for limit in (5, 100_000):
+            self.both(f"SELECT v <-> '[1,2,3]' FROM {name} WHERE {where} ORDER BY v <-> '[1,2,3]' "
+                      f"LIMIT {limit};", "SET farvec.search_list = 1000;")
+        ids = f"SELECT id FROM (SELECT id FROM {name} WHERE {where} ORDER BY v <-> '[0,0,0]' LIMIT 99999) t " \
+              "ORDER BY id;"
+        self.both(ids)
+        self.assert_sound(f"{name}_index")
+
+    def stats(self, name):
+        return json.loads(self.one(f"SELECT farvec_stats('{name}_index');"))
+
+
+class Rows(ChangesTest):
+    def test_transactions(self):
+        self.make("kept", 50)
+        self.sql("BEGIN; INSERT INTO kept VALUES (100, '[1,2,3]'); ROLLBACK;")
+        self.sql("BEGIN; INSERT INTO kept VALUES (101, '[1,2,3]'); SAVEPOINT a; INSERT INTO kept VALUES "
+                 "(102, '[1,2,3]'); ROLLBACK TO a; INSERT INTO kept VALUES (103, '[1,2,3]'); COMMIT;")
+        self.compare("kept")
+        lines = self.sql(BY_INDEX + "BEGIN; INSERT INTO kept VALUES (104, '[1,2,3]'); SELECT id FROM kept "
+                         "WHERE id > 99 ORDER BY v <-> '[1,2,3]', id; ROLLBACK;")
+        self.assertEqual(lines, ["101", "103", "104"])
+        self.sql("INSERT INTO kept VALUES (101, '[5,5,5]') ON CONFLICT (id) DO UPDATE SET v = excluded.v; "
+                 "INSERT INTO kept VALUES (101, '[6,6,6]') ON CONFLICT DO NOTHING;")
+        self.sql("COPY kept FROM PROGRAM 'printf \"200\\t[1,1,1]\\n201\\t\\\\N\\n\"';")
+        self.compare("kept")
+        self.sql("DELETE FROM kept WHERE id < 40; VACUUM kept;")
+        self.compare("kept")
+
+    def test_pages_are_used_again(self):
+        self.make("filled", 1500)
+        before = self.stats("filled")
+        self.sql("DELETE FROM filled WHERE id <= 1400; VACUUM filled;")
+        self.assertEqual(self.stats("filled")["live"], 100)
+        # What is known of the node may be a second old.
+        self.sql("SELECT pg_sleep(1.2);")
+        self.assertEqual(self.stats("filled")["store"]["stored"], 100)
+        for first in (2000, 3500, 5000):
+            self.sql(f"INSERT INTO filled SELECT i, {VALUE.format('i')} FROM "
+                     f"generate_series({first}, {first + 1400}) i;")
+            self.compare("filled")
+            self.sql('DELETE FROM filled WHERE id > 1500; VACUUM filled;')
+        after = self.stats("filled")
+        self.assertLessEqual(after["pages"], before["pages"] + 3)
+        self.assertGreater(after["generation"], before["generation"])
+
+    def test_clients_at_the_same_time(self):
+        self.make("busy", 10)
+        work = ("DO $$ BEGIN FOR i IN 1..60 LOOP INSERT INTO busy VALUES ({0} * 1000 + i, array[i, i % 5, {0}]);"
+                " COMMIT; IF i % 3 = 0 THEN UPDATE busy SET v = '[9,9,9]' WHERE id = {0} * 1000 + i - 1; "
+                "DELETE FROM busy WHERE id = {0} * 1000 + i - 2; COMMIT; END IF; END LOOP; END $$;")
+        clients = [self.server.begin(work.format(client)) for client in range(1, 6)]
+        vacuums = threading.Thread(target=lambda: [self.server.sql("VACUUM busy;") for _ in range(10)])
+        vacuums.start()
+        for client in clients:
+            output, errors = client.communicate(timeout=100)
+            self.assertEqual((client.returncode, errors), (0, ""), output)
+        vacuums.join()
+        self.compare("busy")
+        self.sql("VACUUM busy;")
+        self.compare("busy")
+
+
+class Definitions(ChangesTest):
+    def test_partial_and_expression(self):
+        self.make("partly", 200, how="WHERE id % 2 = 0")
+        self.add("partly", 300, 350)
+        self.compare("partly", "id % 2 = 0")
+        self.make("computed", 200, what="(l2_normalize(v)::vector(3))")
+        self.add("computed", 300, 350)
+        self.both("SELECT l2_normalize(v)::vector(3) <-> '[1,0,0]' FROM computed ORDER BY "
+                  "l2_normalize(v)::vector(3) <-> '[1,0,0]' LIMIT 50;")
+        self.assert_sound("computed_index")
+
+    def test_built_again(self):
+        self.make("again", 300)
+        self.sql("DELETE FROM again WHERE id < 50;")
+        for what in ("REINDEX INDEX again_index;", "VACUUM FULL again;", "REINDEX TABLE again;"):
+            self.sql(what)
+            self.compare("again")
+            self.add("again", *{"R": (1000, 1010), "V": (2000, 2010)}.get(what[0], (0, 0))
+                     if "INDEX again_index" in what or what[0] == "V" else (3000, 3010))
+            self.compare("again")
+        self.sql("TRUNCATE again;")
+        self.compare("again")
+        self.add("again", 1, 40)
+        self.compare("again")
+
+    def test_rolled_back(self):
+        """The collection has been another's meanwhile: it is filled again."""
+        self.make("back", 120)
+        for what in ("REINDEX INDEX back_index", "TRUNCATE back", "DROP INDEX back_index", "DROP TABLE back"):
+            self.sql(f"BEGIN; {what}; ROLLBACK;")
+            self.compare("back")
+        self.add("back", 1000, 1020)
+        self.sql("BEGIN; REINDEX INDEX back_index; ROLLBACK;")
+        self.add("back", 1100, 1120)
+        self.compare("back")
+
+    def test_concurrently(self):
+        node = self.collection("slow", DIMENSION)
+        self.sql("CREATE TABLE slow (id int, v vector(3));")
+        self.add("slow", 1, 200)
+        self.sql("CREATE INDEX CONCURRENTLY slow_index ON slow USING farvec (v vector_l2_ops) "
+                 f"WITH (node = '{node}');")
+        self.add("slow", 300, 320)
+        self.compare("slow")
+        self.refused("REINDEX INDEX CONCURRENTLY slow_index;", "55006")
+        self.sql("DROP INDEX slow_index_ccnew;")
+        self.compare("slow")
+
+    def test_old_versions_of_rows_had_other_vectors(self):
+        node = self.collection("hot", DIMENSION)
+        self.sql("CREATE TABLE hot (id int, v vector(3)) WITH (fillfactor = 20);")
+        self.add("hot", 1, 100)
+        self.sql("UPDATE hot SET v = '[50,50,50]' WHERE id < 30; UPDATE hot SET v = '[60,60,60]' WHERE id < 9;"
+                 f"CREATE INDEX hot_index ON hot USING farvec (v vector_l2_ops) WITH (node = '{node}');")
+        self.compare("hot")
+
+    def test_unlogged_and_temporary(self):
+        self.make("loose", 100, options="UNLOGGED")
+        self.add("loose", 200, 220)
+        self.compare("loose")
+        node = self.collection("short", DIMENSION)
+        query = "SELECT id FROM short ORDER BY v <-> '[1,1,1]' LIMIT 9;"
+        lines = self.sql("CREATE TEMP TABLE short (id int, v vector(3)); INSERT INTO short SELECT i, array[i,i,i]"
+                         " FROM generate_series(1,9) i; CREATE INDEX ON short USING farvec (v vector_l2_ops) "
+                         f"WITH (node = '{node}'); INSERT INTO short VALUES (10, '[0,0,0]'); "
+                         f"DELETE FROM short WHERE id = 4; {BY_INDEX} {query}")
+        self.assertEqual(sorted(map(int, lines)), [1, 2, 3, 5, 6, 7, 8, 9, 10])
+
+    def test_wide_transactions_see_what_they_should(self):
+        self.make("seen", 30)
+        old = self.server.begin(BY_INDEX + "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM seen; "
+                                "SELECT pg_sleep(1.5); SELECT count(*) FROM (SELECT 1 FROM seen ORDER BY "
+                                "v <-> '[1,2,3]') t;")
+        self.server.sql("SELECT pg_sleep(0.5); DELETE FROM seen WHERE id > 5;")
+        self.sql("VACUUM seen;")
+        self.assertEqual(old.communicate(timeout=60)[0].split(), ["30", "30"])
+        self.compare("seen")
+
+    def test_a_damaged_page_is_told(self):
+        self.make("hurt", 100)
+        [path] = self.sql("SELECT pg_relation_filepath('hurt_index');")
+        self.sql("CHECKPOINT;")
+        self.server.end_sessions()
+        self.server.stop()
+        with open(self.server.folder / path, "r+b") as file:
+            file.seek(8192 + 24)
+            file.write(bytes([255] * 8))
+        self.server.start({"fsync": "off", **index_base.PRELOAD})
+        said = self.refused(BY_INDEX + "SELECT id FROM hurt ORDER BY v <-> '[1,2,3]' LIMIT 100;", "XX002")
+        self.assertIn("REINDEX", said)
+        self.sql("REINDEX INDEX hurt_index;")
+        self.compare("hurt")
+
+    def test_a_server_without_preload(self):
+        self.make("alone", 10)
+        self.server.end_sessions()
+        self.server.stop()
+        self.server.start({"fsync": "off"})
+        try:
+            query = "SELECT id FROM alone ORDER BY v <-> '[1,2,3]' LIMIT 1;"
+            self.assertEqual(len(self.sql(BY_TABLE + query)), 1)
+            # The planner takes the table.
+            self.assertEqual(len(self.sql(BY_INDEX + query)), 1)
+            for statement in ("INSERT INTO alone VALUES (11, '[1,2,3]');", "REINDEX INDEX alone_index;",
+                              "VACUUM alone;", "SELECT farvec_check('alone_index');"):
+                said = self.refused(statement, "55000")
+                self.assertIn("shared_preload_libraries", said)
+        finally:
+            self.server.end_sessions()
+            self.server.stop()
+            self.server.start({"fsync": "off", **index_base.PRELOAD})
+        self.compare("alone")
+
+
+if __name__ == "__main__":
+    unittest.main()
