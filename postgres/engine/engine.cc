@@ -23,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kSlots = 16;  ///< searches that a core has at once
+/// A server may have many small indexes, each with a log.
+constexpr std::uint64_t kLogSegmentBytes = std::uint64_t{4} << 20;
 constexpr unsigned kCallThreads = 8;
 constexpr std::uint32_t kOwnersEvery = 20;  ///< rounds between two looks for processes that ended
 /// In the folder: the path of the last channel's file.
@@ -39,6 +41,7 @@ collection::CollectionAccess access_for(const EngineOptions& options) {
   shape.list = ASK_MOST_ROWS;
   // The table has all rows: the log is durable where a mark says so, and otherwise need not be.
   access.durability = wal::Durability::none;
+  access.log_segment_bytes = kLogSegmentBytes;
   access.link = true;
   return access;
 }

@@ -45,7 +45,7 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// it has not caught up, and Error where that fails; then the mark is as it was.
   void flush(std::uint64_t vid, Ticks until);
 
-  /// Says whether searches may be answered: somebody has said since it was opened what it covers.
+  /// Says whether searches may be answered: covers() was called since it was opened.
   bool caught_up() const { return caught_up_.load(std::memory_order_acquire); }
   ToldState state() const;
   /// Returns the bytes that it takes in this process: records, ids and fresh rows.

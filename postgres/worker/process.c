@@ -16,7 +16,7 @@
 
 #include "postgres/worker/settings.h"
 
-#define END_LOOKS 500  // of 10 ms each, before a process that was told to end is killed
+#define END_LOOKS 500  // 10 ms each, before a process that was told to end is killed
 #define LOOK_US 10000
 
 #define MAX_WORDS 16
