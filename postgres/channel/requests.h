@@ -1,6 +1,6 @@
-// What is asked of an engine through a channel, and what it answers. Numbers are the machine's own:
-// both sides run on it. Names of types and metrics, and the statuses of answers, are the numbers of
-// farvec.h.
+// This header has what is asked of an engine through a channel, and what it answers. Numbers are
+// the machine's own: both sides run on it. Names of types and metrics, and the statuses of answers,
+// are the numbers of farvec.h.
 //
 // An answer with another status than 0 is a text without a zero at its end, which says why.
 #ifndef FARVEC_POSTGRES_CHANNEL_REQUESTS_H
@@ -47,7 +47,7 @@ typedef struct AskOpen {
 typedef struct AskRows {
   AskedIndex index;
   uint32_t count;
-  uint32_t row_bytes;    // of a vector; 0 where none come
+  uint32_t row_bytes;    // bytes of a vector; 0 where none come
   uint32_t deadline_ms;  // how long to wait for room
   uint32_t zero;
 } AskRows;
@@ -93,6 +93,7 @@ typedef struct ToldFound {
   uint64_t matches;
   uint64_t walks;
   uint64_t scans;
+  uint64_t took_ns;  // the search itself, on its core
 } ToldFound;
 
 typedef struct ToldList {

@@ -36,6 +36,10 @@ void define_engine_settings(void) {
   DefineCustomIntVariable(
       "farvec.engine_threads", "Threads of the engine that search; 0: one for each processor.",
       NULL, &farvec_engine_threads, 0, 0, MAX_THREADS, PGC_POSTMASTER, 0, NULL, NULL, NULL);
+  DefineCustomIntVariable("farvec.engine_clean_interval",
+                          "Time between two looks for indexes of the engine that are gone.", NULL,
+                          &farvec_engine_clean_s, USUAL_CLEAN_S, 1, MAX_CLEAN_S, PGC_SIGHUP,
+                          GUC_UNIT_S, NULL, NULL, NULL);
 }
 
 char* engine_program(void) {

@@ -16,7 +16,7 @@ ROWS = """SELECT i, ARRAY[sin(i), cos(i * 1.7), sin(i * 0.3), cos(i * 0.9)]::rea
           FROM generate_series({0}, {1}) i"""
 QUERY = "SELECT id FROM items ORDER BY v <-> '[{0},0.2,-0.4,0.1]' LIMIT {1};"
 AWAY = "57P03"
-PATIENCE_S = 60
+PATIENCE_S = float(os.environ.get("FARVEC_PATIENCE_S", "30"))
 
 
 def wait_until(what, holds):
@@ -30,8 +30,18 @@ def wait_until(what, holds):
 
 
 def children_of(pid):
-    return [int(word) for word in
-            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    try:
+        return [int(word) for word in
+                pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def title_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
 
 
 def is_running(pid):
@@ -50,15 +60,22 @@ class EngineTest(IndexTest):
         cls.addClassCleanup(cls.server.close)
 
     def worker(self):
-        return int(self.one("SELECT pid FROM pg_stat_activity WHERE backend_type = 'farvec engine';"))
+        """The process of the background worker; None where there is none now."""
+        return next((pid for pid in children_of(self.postmaster())
+                     if "farvec engine" in title_of(pid)), None)
 
     def engine(self):
-        """The process of the engine, once it serves: a statement that needs it succeeds."""
-        wait_until("the worker has a process",
-                   lambda: self.sql("SELECT pid FROM pg_stat_activity "
-                                    "WHERE backend_type = 'farvec engine';") and
-                   children_of(self.worker()))
-        return children_of(self.worker())[0]
+        """The engine's process."""
+        found = []
+
+        def is_there():
+            worker = self.worker()
+            found[:] = [pid for pid in children_of(worker)
+                        if "farvec-postgres-engine" in title_of(pid)] if worker else []
+            return found
+
+        wait_until("the worker has a process", is_there)
+        return found[0]
 
     def postmaster(self):
         return int((self.server.folder / "postmaster.pid").read_text().split()[0])
@@ -85,12 +102,18 @@ class EngineTest(IndexTest):
                  f"INSERT INTO items {ROWS.format(1, rows)};")
         self.patiently("CREATE INDEX items_v ON items USING farvec (v vector_l2_ops);")
 
+    def wait_for_plan(self):
+        """Waits until the planner knows that the engine is there: it takes the table before."""
+        plan = BY_INDEX + "EXPLAIN " + QUERY.format(0, 10)
+        wait_until("the index is planned",
+                   lambda: "Index Scan using items_v" in "".join(self.sql(plan)))
+
     def assert_answers(self):
+        self.wait_for_plan()
         for first in (-0.9, 0.0, 0.8):
             for limit in (1, 10, 100):
                 query = QUERY.format(first, limit)
                 self.assertEqual(self.patiently(BY_INDEX + query), self.sql(BY_TABLE + query), query)
-        self.assert_uses("items_v", QUERY.format(0, 10))
 
     def folders(self):
         return {path.name for path in (self.server.folder / "farvec").iterdir() if path.is_dir()}
@@ -132,7 +155,7 @@ class Indexes(EngineTest):
         self.sql("TRUNCATE gone;")
         self.sql("DROP TABLE gone;")
         self.sql("CHECKPOINT;")
-        wait_until("the folders are gone", lambda: self.folders() == before)
+        wait_until("the folders are gone", lambda: self.folders() <= before)
         self.assert_answers()
 
     def test_a_dropped_database_leaves_nothing(self):
@@ -147,7 +170,7 @@ class Indexes(EngineTest):
         wait_until("nobody is connected", lambda: self.one(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = 'other';") == "0")
         self.sql("DROP DATABASE other;")
-        wait_until("the folder is gone", lambda: self.folders() == before)
+        wait_until("the folder is gone", lambda: self.folders() <= before)
 
     def test_a_temporary_table_keeps_its_index(self):
         self.sql("CREATE TEMP TABLE mine (id int, v vector(4));"
@@ -166,6 +189,7 @@ class Ends(EngineTest):
         for _ in range(3):
             engine = self.engine()
             os.kill(engine, signal.SIGKILL)
+            wait_until("it has ended", lambda: not is_running(engine))
             self.assert_answers()
             self.assertNotEqual(self.engine(), engine)
         self.assertEqual(self.postmaster(), postmaster)
@@ -222,12 +246,12 @@ class Ends(EngineTest):
 
     def test_the_server_stopped_in_the_middle_of_inserts(self):
         self.make_items(500)
+        first = 501
         for mode in ("immediate", "fast", "immediate"):
             engine = self.engine()
-            inserting = self.server.begin(
-                "".join(f"INSERT INTO items SELECT 1000000 + nextval('numbers'), v FROM items "
-                        f"WHERE id = {i};" for i in range(1, 400))
-                if mode != "fast" else "SELECT 1")
+            inserting = self.server.begin("SELECT 1;" if mode == "fast" else "".join(
+                f"INSERT INTO items {ROWS.format(i, i)};" for i in range(first, first + 400)))
+            first += 400
             time.sleep(0.2)
             self.restart(mode)
             inserting.communicate()
@@ -256,11 +280,6 @@ class Ends(EngineTest):
             return self.sql("SELECT 1;") == ["1"]
         except SqlError:
             return False
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.sql("CREATE SEQUENCE numbers;")
 
 
 class Memory(EngineTest):
