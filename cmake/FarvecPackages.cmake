@@ -123,7 +123,23 @@ string(JOIN ", " CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
   libhdf5-dev libibverbs-dev libisal-dev libndctl-dev libnuma-dev libpmem2-dev libprotobuf-dev
   librdmacm-dev libroaring-dev libspdlog-dev libssl-dev liburing-dev libxxhash-dev libyaml-cpp-dev
   nlohmann-json3-dev pkgconf prometheus-cpp-dev zlib1g-dev)
+
+# The extension of the server whose pg_config was found, where one was.
+get_property(postgres_major GLOBAL PROPERTY farvec_postgres_major)
+if(postgres_major)
+  list(APPEND CPACK_COMPONENTS_ALL postgres_package)
+  farvec_package(postgres_package postgresql-${postgres_major}-farvec database
+"vector search over memory of other machines (PostgreSQL ${postgres_major})
+The extension farvec: types for vectors with their distances, and searches of
+farvec's compute nodes from SQL.
+
+CREATE EXTENSION farvec puts it into a database.")
+  set(CPACK_DEBIAN_POSTGRES_PACKAGE_PACKAGE_DEPENDS
+      "postgresql-${postgres_major}, libfarvec0 (= ${PROJECT_VERSION})")
+  list(APPEND packaged_extension postgres_extension)
+endif()
 include(CPack)
 
 # What has to be built before the packages are made; tests and benches are in none.
-add_custom_target(packaged DEPENDS ${rooms} farvec_c farvec farvec-memory-node farvec-compute-node shell_files)
+add_custom_target(packaged DEPENDS ${rooms} farvec_c farvec farvec-memory-node farvec-compute-node shell_files
+                  ${packaged_extension})

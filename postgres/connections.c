@@ -107,8 +107,8 @@ static farvec_status describe(farvec_connection* handle, Patience* patience,
   return status;
 }
 
-static farvec_status connect_to(const char* address, Patience* patience,
-                                farvec_connection** handle, farvec_error* error) {
+static farvec_status connect_to(const char* address, Patience* patience, farvec_connection** handle,
+                                farvec_error* error) {
   const farvec_connect_options options = {.size = sizeof options,
                                           .address = address,
                                           .tls_certificate = path_or_null(tls_certificate),

@@ -25,9 +25,9 @@ typedef struct Connection {
 // again.
 Connection* connection_to(const char* address, Patience* patience);
 
-// The connection to an address for what belongs to `user`. NULL, with the reason in `error`, where the
-// user may not name this address, or nothing answers there. Ends with an error only where the query
-// was cancelled, or libfarvec cannot be loaded.
+// The connection to an address for what belongs to `user`. NULL, with the reason in `error`, where
+// the user may not name this address, or nothing answers there. Ends with an error only where the
+// query was cancelled, or libfarvec cannot be loaded.
 Connection* try_connection_to(const char* address, Oid user, Patience* patience,
                               farvec_error* error);
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <miscadmin.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "postgres/encoding.h"
 
@@ -25,14 +26,21 @@ static void find_function(void* handle, const char* name, void* function, Size b
   memcpy(function, &address, bytes);
 }
 
+// The library that was installed beside the extension goes before that of the system.
+static const char* library_file(void) {
+  char* beside = psprintf("%s/%s", pkglib_path, LIBRARY_FILE);
+  return access(beside, F_OK) == 0 ? beside : LIBRARY_FILE;
+}
+
 // Its symbols stay its own: other extensions may bring their own gRPC. Threads that its libraries
 // start take no signals, which are for the backend's own thread.
 static void* open_library(void) {
+  const char* file = library_file();
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  void* handle = dlopen(LIBRARY_FILE, RTLD_NOW | RTLD_LOCAL);
+  void* handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return handle;
 }

@@ -15,13 +15,14 @@ not reach it with a list of 1,000 is shown with the recall that it has there.
 Libraries come from PyPI into build/peers-venv and build/pgvector-venv (PostgreSQL and pgvector), on
 first use. One that cannot be installed, built or run has a line with its reason, and the rest goes on.
 Everything is built anew, on all processors. Rates are of one thread on one core, p99 of queries that are
-sent one by one. `farvec ... copy on disk` has the second copy on the disk of the build folder (O_DIRECT).
+sent one by one. `farvec ..., copy ...` has the bits in DRAM and the second copy elsewhere: on the disk of the
+build folder (disk, O_DIRECT), in a mapping that processes share, as a memory node of this machine has it
+(shared memory), or in DRAM that is read through a model of RDMA (modelled RDMA, `emulated:rdma`).
 """
 import argparse
 import json
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import statistics
@@ -30,31 +31,17 @@ import sys
 import time
 
 import run as harness
+from bits_ours import (ELSEWHERE, IN_DRAM, MEASURED_APART, MOST_LIST, OURS, Ours, OursElsewhere, build_ours,
+                       call, say)
+from bits_tables import markdown, reaches, verdicts
 from worker import PeerError, reason_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 WORK = ROOT / "build" / "peers-bits"
-MOST_LIST = 1000  # pgvector takes no more; so does nobody
-# farvec's kinds of graphs; WAY stands for how numbers become bits.
-OURS = {
-    "f32": [],
-    "f32, RaBitQ codes of 1 bit": ["--code-bits", "1"],
-    "f16": ["--store", "f16"],
-    "i8": ["--store", "i8"],
-    "b1 hamming": ["--store", "b1", "--by", "WAY"],
-    "b1 jaccard": ["--store", "b1", "--by", "WAY", "--bits-metric", "jaccard"],
-    "b1 hamming, packed": ["--store", "b1", "--by", "WAY", "--layout", "packed"],
-}
-ON_DISK = ("b1 hamming", "b1 hamming, packed")  # also measured with the second copy on a disk
-BUILT_OFTEN = ("f32", *ON_DISK)  # whose builds the verdicts divide
 PEERS = ("hnswlib", "usearch", "usearch-f16", "usearch-b1", "usearch-b1-32", "usearch-b1-jaccard",
          "faiss-bits", "faiss-bits-32", "faiss-bits-flat")
-F32_HNSW = ("hnswlib", "usearch")
 PGVECTOR = ("vector", "halfvec", "bit-hamming", "bit-jaccard")
-PASS_MS, CHOOSING_MS, ALONE_MS = 500, 100, 300
-COARSE = (10, 20, 40, 80, 160, 320, 640, MOST_LIST)  # lists, between which the ladder is climbed
-LINE_NS = 50  # spares each sweep the measurement of memory, which only its bounds want
 
 
 def parse_arguments(arguments=None):
@@ -90,17 +77,6 @@ def parse_arguments(arguments=None):
         parser.error("--queries is at least 2: a half chooses, the other is measured")
     options.farvec = str(pathlib.Path(options.farvec).resolve())
     return options
-
-
-def say(text):
-    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
-
-
-def call(farvec, *words):
-    done = subprocess.run([farvec, *map(str, words)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise PeerError(f"farvec {' '.join(map(str, words[:2]))}: {reason_of(done.stderr)}")
-    return done.stdout
 
 
 # --- the data
@@ -141,160 +117,6 @@ def prepare(options):
     return paths
 
 
-# --- farvec
-
-def ladder(first=10, last=MOST_LIST):
-    """Lists a 25th apart."""
-    lists = []
-    while first < last:
-        lists.append(first)
-        first += max(1, round(first / 25))
-    return [*lists, last]
-
-
-def chunks(values, size):
-    return [values[start:start + size] for start in range(0, len(values), size)]
-
-
-def folder_bytes(index):
-    """(of the index, of its second copy), as they lie on the disk."""
-    sizes = {path.name: path.stat().st_size for path in pathlib.Path(index).iterdir()}
-    second = sizes.pop("second.bin", 0)
-    return sum(sizes.values()), second
-
-
-class Ours:
-    """A graph in DRAM, its second copy too."""
-
-    where = "DRAM"
-    second_tier = ()
-    all_slots = (1, 4, 8, 16, 24)  # in flight
-
-    def __init__(self, name, index, seconds, options, workload):
-        self.key = self.label = f"farvec {name}"
-        self.index, self.options, self.workload = index, options, workload
-        self.build_seconds = statistics.median(seconds)
-        self.index_bytes, self.second_bytes = folder_bytes(index)
-        self.dram_bytes = self.shortest = self.chosen = None
-        if not self.second_bytes:
-            self.where = None
-
-    def sweep(self, half, lists, widths, slots, pass_ms):
-        from contenders import asked_of_sweep, rows_of_sweep
-        which = self.workload.halves()[half]
-        words = ["--index", self.index, *asked_of_sweep(self.options, which), "--list",
-                 ",".join(map(str, lists)), "--width", ",".join(map(str, widths)), "--slots",
-                 ",".join(map(str, slots)), "--tier", "dram", *self.second_tier, "--pass-ms", pass_ms,
-                 "--line-ns", LINE_NS]
-        try:
-            return rows_of_sweep(self.options.farvec, words)
-        except SystemExit as error:
-            raise PeerError(reason_of(str(error))) from error
-
-    def shortest_list(self, target):
-        """Answers the shortest list of the ladder that reaches the target with a width of 1, or None. Wider
-        searches find no less."""
-        if self.shortest is None:
-            self.shortest = 0
-            for lists in chunks(COARSE, 3):
-                reached = [line["list"] for line in self.sweep(0, lists, (1,), (16,), 1)
-                           if line["recall"] >= target]
-                if reached:
-                    self.shortest = self.between(COARSE, min(reached), target)
-                    break
-        return self.shortest or None
-
-    def between(self, coarse, reached, target):
-        """Answers the shortest list beyond the coarse step before `reached`."""
-        before = max((length for length in coarse if length < reached), default=0)
-        fine = [length for length in ladder() if before < length < reached]
-        lines = self.sweep(0, fine, (1,), (16,), 1) if fine else []
-        return min((line["list"] for line in lines if line["recall"] >= target), default=reached)
-
-    def choose(self, target):
-        """Answers the fastest of some widths and numbers of slots, with the shortest list."""
-        length = self.shortest_list(target)
-        if length is None or self.chosen is not None:
-            return self.chosen
-        lines = self.sweep(0, (length,), (1, 2, 4), self.all_slots, CHOOSING_MS)
-        best = max((line for line in lines if line["recall"] >= target), key=lambda line: line["qps"],
-                   default=lines[0])
-        self.chosen = {name: best[name] for name in ("list", "width", "slots")}
-        return self.chosen
-
-    @staticmethod
-    def most():
-        return {"list": MOST_LIST, "width": 1, "slots": 8}
-
-    def measure(self, parameters):
-        from contenders import Point
-        words = [(parameters["list"],), (parameters["width"],)]
-        line, = self.sweep(1, *words, (parameters["slots"],), PASS_MS)
-        alone = line
-        if parameters["slots"] != 1:
-            alone, = self.sweep(1, *words, (1,), ALONE_MS)
-        # Buffers of searches are counted on no side.
-        in_dram = round(line["index_dram_bytes_per_vector"] * self.workload.rows)
-        self.dram_bytes = line["index_bytes"] + in_dram
-        return Point(line["recall"], line["qps"], parameters, alone["p99_us"], line["processor_us"])
-
-    def close(self):
-        """Every call was a process of its own."""
-
-
-class OursOnDisk(Ours):
-    """The same graph in DRAM, the second copy read from the disk."""
-
-    where = "disk"
-    second_tier = ("--second-tier", "ssd")
-    all_slots = (8, 16, 32, 64)
-
-    def __init__(self, ours):
-        super().__init__(ours.key.removeprefix("farvec ") + ", copy on disk", ours.index,
-                         [ours.build_seconds], ours.options, ours.workload)
-        self.ours = ours
-
-    def choose(self, target):
-        """Answers the list and width for DRAM, as a tier changes no recall, with more in flight."""
-        chosen = self.ours.choose(target)
-        if chosen is None:
-            return None
-        lines = self.sweep(0, (chosen["list"],), (chosen["width"],), self.all_slots, CHOOSING_MS)
-        return {**chosen, "slots": max(lines, key=lambda line: line["qps"])["slots"]}
-
-
-def processor_of_children():
-    """Answers the seconds that the processors have spent on processes which have ended."""
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
-
-
-def build_ours(options, paths, way, failures):
-    """{name: (index, seconds of each build, of the processors)}; those whose builds are compared are built in
-    turn."""
-    built = {}
-    for number in range(options.builds):
-        for name in options.ours:
-            if name in failures or (number > 0 and name not in BUILT_OFTEN):
-                continue
-            index = paths[0].with_name(name.replace(" ", "-").replace(",", "") + ".index")
-            shutil.rmtree(index, ignore_errors=True)
-            say(f"building farvec {name}")
-            words = [way if word == "WAY" else word for word in OURS[name]]
-            start, spent = time.perf_counter(), processor_of_children()
-            try:
-                call(options.farvec, "build", "graph", "--data", paths[0], "--metric", options.metric,
-                     "--list", options.build_list, "--out", index, "--quiet", *words)
-            except PeerError as error:
-                failures[name] = str(error)
-                built.pop(name, None)
-                continue
-            _, seconds, processor = built.setdefault(name, (index, [], []))
-            seconds.append(time.perf_counter() - start)
-            processor.append(processor_of_children() - spent)
-    return built
-
-
 # --- the others
 
 def peer_command(options, paths, step, name):
@@ -329,7 +151,7 @@ def start_peer(options, paths, workload, name):
     peer.index_bytes = round(peer.bytes_per_vector * workload.rows)
     ranked_again = "ranked again" in peer.label
     peer.second_bytes = 4 * workload.rows * workload.dimension if ranked_again else 0
-    peer.where = "DRAM" if ranked_again else None
+    peer.where = IN_DRAM if ranked_again else None
     peer.dram_bytes = peer.index_bytes  # at least
     return peer
 
@@ -354,7 +176,7 @@ def start_database(options, workload, paths):
 def start_pgvector(options, database, kind):
     import pgvector_bits
     contender = pgvector_bits.PgvectorContender(kind, database, options.k)
-    contender.where = "DRAM"  # the table, as far as the server's buffer has it: all of it
+    contender.where = IN_DRAM  # the table, as far as the server's buffer has it: all of it
     return contender
 
 
@@ -427,109 +249,6 @@ class Session:
         return rows
 
 
-# --- the tables
-
-# The half that chooses is not the half that is measured: a recall that is lower by this still counts.
-ROOM = 0.01
-
-
-def reaches(recall, target):
-    return recall >= target - ROOM
-
-
-def fastest(rows, keys):
-    return max((row for row in rows if row["key"] in keys and row["reached"]),
-               key=lambda row: statistics.median(row["rates"]), default=None)
-
-
-def spread(values, form):
-    return f"{form(statistics.median(values))} ({form(min(values))} to {form(max(values))})"
-
-
-def verdict(name, wanted, ratio, at_most, words):
-    if ratio is None:
-        return f"{name}: no figure, {words}"
-    met = ratio <= wanted if at_most else ratio >= wanted
-    return f"{name}: {words}; {'at most' if at_most else 'at least'} {wanted:g} is wanted: " \
-           f"{'met' if met else 'NOT met'}"
-
-
-def dram_verdict(rows):
-    ours = min((row for row in rows if row["second_where"] == "disk" and row["reached"]),
-               key=lambda row: row["dram_bytes"], default=None)
-    theirs = min((row for row in rows if row["key"] in F32_HNSW and row["reached"]),
-                 key=lambda row: row["dram_bytes"], default=None)
-    if not ours or not theirs:
-        missing = "bits with the second copy on a disk" if not ours else "an HNSW of f32"
-        return verdict("bytes in DRAM", 0.1, None, True, f"{missing} did not reach the recall")
-    ratio = ours["dram_bytes"] / theirs["dram_bytes"]
-    return verdict("bytes in DRAM", 0.1, ratio, True,
-                   f"{ours['label']} has {ours['dram_bytes']:,}, the smallest HNSW of f32 "
-                   f"({theirs['label']}) {theirs['dram_bytes']:,}: {ratio:.3f} of them, at "
-                   f"{spread(ours['rates'], '{:,.0f}'.format)} searches a second")
-
-
-def build_verdict(builds, name):
-    """`builds`: {name: [seconds of each build, seconds of the processors]} of farvec's kinds."""
-    ours, whole = (builds.get(kind, ([], [])) for kind in (name, "f32"))
-    if not ours[0] or not whole[0]:
-        return verdict("build", 0.2, None, True, f"{name} or f32 was not built")
-    ratios, spent = ([a / b for a, b in zip(*times)] for times in zip(ours, whole))
-    seconds = "{:.1f} s".format
-    return verdict("build", 0.2, statistics.median(ratios), True,
-                   f"{name} {spread(ours[0], seconds)}, f32 {spread(whole[0], seconds)}, in turn: "
-                   f"{spread(ratios, '{:.3f}'.format)}, by the processors' time "
-                   f"{spread(spent, '{:.3f}'.format)}")
-
-
-def rate_verdict(rows):
-    ours = fastest(rows, ("farvec b1 hamming", "farvec b1 jaccard", "farvec b1 hamming, packed"))
-    theirs = fastest(rows, ("usearch-b1", "usearch-b1-32", "usearch-b1-jaccard"))
-    if not ours or not theirs:
-        missing = "farvec's bits" if not ours else "usearch's b1"
-        return verdict("rate", 2, None, False, f"{missing} did not reach the recall")
-    ratios = [a / b for a, b in zip(ours["rates"], theirs["rates"])]
-    spent = [b / a for a, b in zip(ours["processor_us"], theirs["processor_us"])]
-    return verdict("rate", 2, statistics.median(ratios), False,
-                   f"{ours['label']} over the fastest b1 of usearch ({theirs['label']}), pass by pass: "
-                   f"{spread(ratios, '{:.2f}'.format)}, by the processor's time "
-                   f"{spread(spent, '{:.2f}'.format)}")
-
-
-HEAD = ["index", "parameters", "recall", "rate", "processor, us", "p99, us", "build, s", "index bytes",
-        "in DRAM", "second copy"]
-
-
-def cells(row):
-    words = " ".join(f"{name}={value:g}" for name, value in row["parameters"].items())
-    second = f"{row['second_bytes']:,} ({row['second_where']})" if row["second_bytes"] and \
-        row["second_where"] else "-"
-    recall = f"{row['recall']:.4f}" + ("" if row["reached"] else ", not reached")
-    return [row["label"], words, recall, spread(row["rates"], "{:,.0f}".format),
-            spread(row["processor_us"], "{:,.1f}".format) if row["processor_us"] else "-",
-            spread(row["p99s_us"], "{:,.0f}".format) if row["p99s_us"] else "-",
-            f"{row['build_seconds']:.1f}", f"{row['index_bytes']:,}", f"{row['dram_bytes']:,}", second]
-
-
-def markdown(facts, rows, failures):
-    lines = [HEAD, ["---"] * len(HEAD), *map(cells, rows)]
-    busy = "" if facts["load"] < 1.6 else " The machine was BUSY: rates and times say little."
-    note = (f"{facts['processor']}, {facts['processors']} processors; load {facts['load']:.1f} at most at "
-            f"the beginnings of passes (one thread of this makes about 1).{busy} Commit {facts['commit']}. "
-            f"{facts['rows']:,} rows of {facts['dimension']} floats, {facts['metric']}, bits by "
-            f"{facts['way']}, {facts['queries']:,} queries: a half chooses, the other is measured. "
-            f"Rates and p99 are medians of {facts['passes']} passes in turn (least to most). Graphs were "
-            f"built on {facts['processors']} processors with a list of {facts['build_list']}. `processor` is "
-            "the processor's time for a query (pgvector's is not known). `index bytes` are those on the "
-            "disk; `in DRAM` is what a search keeps without the second copy and without its own buffers: of "
-            "libraries the saved index.")
-    return "\n".join([f"# Fewer bits on {facts['name']}, recall@{facts['k']} of {facts['target']:g}", "",
-                      "```sh", facts["command"], "```", "", note, "",
-                      *("| " + " | ".join(line) + " |" for line in lines), "",
-                      *(f"- {line}." for line in facts["verdicts"]),
-                      *(f"- {key} has no row: {why}." for key, why in failures.items()), ""])
-
-
 def measure(options, failures):
     import bit_adapters
     from vectors import Workload
@@ -559,8 +278,9 @@ def measure(options, failures):
         for name, (index, seconds, _) in built.items():
             ours = Ours(name, index, seconds, options, workload)
             session.add(ours.key, lambda ours=ours: ours)
-            if name in ON_DISK:
-                session.add(f"{ours.key}, copy on disk", lambda ours=ours: OursOnDisk(ours))
+            for where in ELSEWHERE if name in MEASURED_APART else ():
+                session.add(f"{ours.key}, copy {where}",
+                            lambda ours=ours, where=where: OursElsewhere(ours, where))
         session.arrange(["farvec", *options.peers])
         session.choose(options.recall)
         session.passes(options.passes)
@@ -598,7 +318,6 @@ def main():
     failures = json.loads(os.environ["FARVEC_PEERS"])
     began = time.time()
     workload, way, rows, session, builds = measure(options, failures)
-    verdicts = [dram_verdict(rows), *(build_verdict(builds, name) for name in ON_DISK), rate_verdict(rows)]
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], text=True,
                             capture_output=True, check=False).stdout.strip()
     facts = {"name": pathlib.Path(options.data).resolve().name, "rows": workload.rows,
@@ -607,7 +326,7 @@ def main():
              "queries": len(workload.queries), "passes": options.passes, "build_list": options.build_list,
              "processor": harness.cpu_model(), "processors": os.cpu_count(), "commit": commit,
              "load": max(session.loads), "command": "bench/peers/bits.py " + " ".join(sys.argv[1:]),
-             "seconds": time.time() - began, "builds": builds, "verdicts": verdicts}
+             "seconds": time.time() - began, "builds": builds, "verdicts": verdicts(rows, builds)}
     page = markdown(facts, rows, failures)
     print(page)
     if options.out:

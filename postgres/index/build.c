@@ -1,17 +1,20 @@
 // CREATE INDEX and REINDEX, and INSERT.
 #include <postgres.h>
 
+#include <access/htup_details.h>
 #include <access/tableam.h>
 #include <catalog/index.h>
 #include <commands/progress.h>
 #include <miscadmin.h>
 #include <nodes/execnodes.h>
+#include <storage/bufmgr.h>
 #include <utils/backend_progress.h>
 #include <utils/memutils.h>
 #include <utils/rel.h>
 
 #include "postgres/index/deadlines.h"
 #include "postgres/index/index.h"
+#include "postgres/index/pending.h"
 #include "postgres/shared.h"
 
 #define MAX_BATCH 1000  // rows
@@ -82,32 +85,35 @@ void farvec_build_empty(Relation index) {
   status_create(index, INIT_FORKNUM, &shape);
 }
 
-// The room for one row is kept for the statement.
-static Delivery* delivery_of(Relation index, IndexInfo* info) {
-  if (info->ii_AmCache == NULL) {
-    const MemoryContext before = MemoryContextSwitchTo(info->ii_Context);
-    info->ii_AmCache = make_delivery(index, 1);
-    MemoryContextSwitchTo(before);
+// INSERT ... ON CONFLICT takes such a row back when another one was faster, and any row may then
+// have its place.
+static bool is_speculative(Relation heap, ItemPointer tid) {
+  const Buffer buffer = ReadBuffer(heap, ItemPointerGetBlockNumber(tid));
+  LockBuffer(buffer, BUFFER_LOCK_SHARE);
+  Page page = BufferGetPage(buffer);
+  const OffsetNumber offset = ItemPointerGetOffsetNumber(tid);
+  bool answer = true;
+  if (offset <= PageGetMaxOffsetNumber(page) && ItemIdIsNormal(PageGetItemId(page, offset))) {
+    const HeapTupleHeader tuple = (HeapTupleHeader)PageGetItem(page, PageGetItemId(page, offset));
+    answer = HeapTupleHeaderIsSpeculative(tuple);
   }
-  Delivery* delivery = info->ii_AmCache;
-  delivery->relation = index;
-  return delivery;
+  UnlockReleaseBuffer(buffer);
+  return answer;
+}
+
+// Rows of other transactions, which CREATE INDEX CONCURRENTLY inserts, do not wait for the end of
+// this one.
+static bool can_wait(Relation heap, ItemPointer tid, const IndexInfo* info) {
+  return !info->ii_Concurrent && heap->rd_tableam == GetHeapamTableAmRoutine() &&
+         !is_speculative(heap, tid);
 }
 
 bool farvec_insert_row(Relation index, Datum* values, bool* nulls, ItemPointer tid, Relation heap,
                        IndexUniqueCheck unique, bool unchanged, IndexInfo* info) {
-  (void)heap;
   (void)unique;
   (void)unchanged;
-  Delivery* delivery = delivery_of(index, info);
-  delivery->count = 0;
-  delivery->stored = 0;
-  const MemoryContext row =
-      AllocSetContextCreate(CurrentMemoryContext, "farvec row", ALLOCSET_SMALL_SIZES);
-  const MemoryContext before = MemoryContextSwitchTo(row);
-  add_row(delivery, values[0], nulls[0], tid);
-  send_in_insert(delivery);
-  MemoryContextSwitchTo(before);
-  MemoryContextDelete(row);
+  shared_state();
+  keep_row(index, values[0], nulls[0], tid);
+  if (!can_wait(heap, tid, info)) send_kept_rows(index);
   return false;
 }

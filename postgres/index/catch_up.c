@@ -61,7 +61,8 @@ static void refuse_on_standby(const OpenIndex* index) {
                   errhint("A search on the primary tells them to the node.")));
 }
 
-// Rows that vacuum removed meanwhile were perhaps told after vacuum erased them: they are erased again.
+// Rows that vacuum removed meanwhile were perhaps told after vacuum erased them: they are erased
+// again.
 static void erase_removed(CatchUp* work) {
   size_t removed = 0;
   StatusEntry entry;
@@ -133,8 +134,8 @@ static void look_what_lacks(CatchUp* work, StoreState* state) {
     state->covered = 0;
   }
   work->until = status_begin_catching_up(index->relation, writes);
-  work->from = writes ? Min(state->covered, status_meta(index->relation).lacks_from)
-                      : state->covered;
+  work->from =
+      writes ? Min(state->covered, status_meta(index->relation).lacks_from) : state->covered;
   unlock_delivery(index->relation, ExclusiveLock);
 }
 

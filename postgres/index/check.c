@@ -17,6 +17,7 @@
 #include "postgres/half.h"
 #include "postgres/index/deadlines.h"
 #include "postgres/index/index.h"
+#include "postgres/index/pending.h"
 #include "postgres/index/report.h"
 #include "postgres/index/rows.h"
 
@@ -34,20 +35,20 @@ typedef struct Check {
   Relation heap;
   RowReader* rows;
   HTAB* seen;
-  size_t count;  // of the batch to compare
+  size_t count;  // waiting to be compared
   size_t room;
   uint64* vids;
-  char* vectors;  // as the table has them
-  char* stored;   // as the store has them
+  char* vectors;  // the table's
+  char* stored;   // the store's
   bool* found;
   // What the answer says.
   uint64 in_table;
-  uint64 entries;      // live ones
-  uint64 compared;     // with the store
-  uint64 without;      // rows of the table that no entry names
-  uint64 twice;        // rows that two entries name
-  uint64 needless;     // rows that an entry names and the index should not have
-  uint64 misjudged;    // nulls and zero vectors that are not marked so, or others that are
+  uint64 entries;    // live ones
+  uint64 compared;   // with the store
+  uint64 without;    // rows of the table that no entry names
+  uint64 twice;      // rows that two entries name
+  uint64 needless;   // rows that an entry names and the index should not have
+  uint64 misjudged;  // nulls and zero vectors that are not marked so, or others that are
   uint64 not_stored;
   uint64 differing;
 } Check;
@@ -69,8 +70,9 @@ static double scale_of(const void* vector, const StoreShape* shape) {
 
 static bool is_equal(const void* left, const void* right, const StoreShape* shape) {
   if (shape->type == FARVEC_B1) return memcmp(left, right, vector_size(shape)) == 0;
-  const double allowed =
-      shape->metric != FARVEC_COSINE ? 0 : shape->type == FARVEC_F32 ? 1e-5 : 2e-3;
+  const double allowed = shape->metric != FARVEC_COSINE ? 0
+                         : shape->type == FARVEC_F32    ? 1e-5
+                                                        : 2e-3;
   const double left_scale = scale_of(left, shape);
   const double right_scale = scale_of(right, shape);
   for (uint32 i = 0; i < shape->dimension; i++) {
@@ -120,7 +122,8 @@ static void check_entry(Check* check, const StatusEntry* entry, uint64 vid) {
       read_vector(check->rows, entry, check->vectors + check->count * bytes, &length);
   if (!row_was_there(check->rows)) return;
   note_seen(check);
-  const uint32 expected = has_vector ? kind_of_vector(&check->index.meta.shape, length) : FARVEC_NULL;
+  const uint32 expected =
+      has_vector ? kind_of_vector(&check->index.meta.shape, length) : FARVEC_NULL;
   if ((entry->flags & FARVEC_STORELESS) != expected) check->misjudged++;
   if (expected != 0) return;
   check->vids[check->count++] = vid;
@@ -186,16 +189,15 @@ static Datum answer_of(const Check* check) {
                             check->not_stored + check->differing ==
                         0;
   initStringInfo(&text);
-  appendStringInfo(&text,
-                   "{\"sound\": %s, \"rows\": " UINT64_FORMAT ", \"entries\": " UINT64_FORMAT
-                   ", \"compared\": " UINT64_FORMAT ", \"rows_without_entry\": " UINT64_FORMAT
-                   ", \"rows_with_two_entries\": " UINT64_FORMAT
-                   ", \"rows_that_should_have_none\": " UINT64_FORMAT
-                   ", \"wrong_flags\": " UINT64_FORMAT ", \"not_in_store\": " UINT64_FORMAT
-                   ", \"other_in_store\": " UINT64_FORMAT "}",
-                   is_sound ? "true" : "false", check->in_table, check->entries, check->compared,
-                   check->without, check->twice, check->needless, check->misjudged,
-                   check->not_stored, check->differing);
+  appendStringInfo(
+      &text,
+      "{\"sound\": %s, \"rows\": " UINT64_FORMAT ", \"entries\": " UINT64_FORMAT
+      ", \"compared\": " UINT64_FORMAT ", \"rows_without_entry\": " UINT64_FORMAT
+      ", \"rows_with_two_entries\": " UINT64_FORMAT
+      ", \"rows_that_should_have_none\": " UINT64_FORMAT ", \"wrong_flags\": " UINT64_FORMAT
+      ", \"not_in_store\": " UINT64_FORMAT ", \"other_in_store\": " UINT64_FORMAT "}",
+      is_sound ? "true" : "false", check->in_table, check->entries, check->compared, check->without,
+      check->twice, check->needless, check->misjudged, check->not_stored, check->differing);
   return json_datum(&text);
 }
 
@@ -205,6 +207,7 @@ Datum farvec_check(PG_FUNCTION_ARGS) {
   Check* check = palloc0(sizeof *check);
   Relation index = open_farvec_index(oid);
   check->heap = table_open(IndexGetRelation(oid, false), AccessShareLock);
+  send_kept_rows(index);
   open_index(&check->index, index, FARVEC_SCAN_DEADLINE_MS);
   ensure_complete(&check->index, check->heap);
   make_room(check);

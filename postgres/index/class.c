@@ -16,12 +16,12 @@
 #define KIND_PROCEDURE 1
 
 // The support function of one class.
-#define CLASS(name, its_type, its_metric)              \
-  PG_FUNCTION_INFO_V1(farvec_class_##name);            \
-  Datum farvec_class_##name(PG_FUNCTION_ARGS) {        \
+#define CLASS(name, its_type, its_metric)                  \
+  PG_FUNCTION_INFO_V1(farvec_class_##name);                \
+  Datum farvec_class_##name(PG_FUNCTION_ARGS) {            \
     static const IndexClass kind = {its_type, its_metric}; \
-    (void)fcinfo;                                      \
-    PG_RETURN_POINTER(&kind);                          \
+    (void)fcinfo;                                          \
+    PG_RETURN_POINTER(&kind);                              \
   }
 
 CLASS(vector_l2, FARVEC_F32, FARVEC_L2)
@@ -43,11 +43,11 @@ StoreShape shape_of(Relation index) {
   const int32 modifier = TupleDescAttr(RelationGetDescr(index), 0)->atttypmod;
   const IndexOptions* options = (const IndexOptions*)index->rd_options;
   if (modifier < 1) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("the column of index \"%s\" has no dimensions",
-                           RelationGetRelationName(index)),
-                    errhint("Give its type a number, as in vector(768), or index an expression: "
-                            "((embedding::vector(768)) vector_l2_ops).")));
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+             errmsg("the column of index \"%s\" has no dimensions", RelationGetRelationName(index)),
+             errhint("Give its type a number, as in vector(768), or index an expression: "
+                     "((embedding::vector(768)) vector_l2_ops).")));
   }
   StoreShape shape = {.type = kind->type, .metric = kind->metric, .dimension = (uint32)modifier};
   if (options != NULL) {
@@ -68,10 +68,10 @@ bool farvec_validate(Oid class) {
     const Form_pg_amop operator=(Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
     valid = valid && operator->amopstrategy == 1 && operator->amoppurpose == AMOP_ORDER;
   }
-  valid = valid && SearchSysCacheExists4(AMPROCNUM, ObjectIdGetDatum(form->opcfamily),
-                                         ObjectIdGetDatum(form->opcintype),
-                                         ObjectIdGetDatum(form->opcintype),
-                                         Int16GetDatum(KIND_PROCEDURE));
+  valid = valid &&
+          SearchSysCacheExists4(AMPROCNUM, ObjectIdGetDatum(form->opcfamily),
+                                ObjectIdGetDatum(form->opcintype),
+                                ObjectIdGetDatum(form->opcintype), Int16GetDatum(KIND_PROCEDURE));
   if (!valid) {
     ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
                    errmsg("operator class \"%s\" of access method farvec has not one operator and "

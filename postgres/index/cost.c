@@ -14,8 +14,8 @@
 #include "postgres/shared.h"
 
 // In the unit of costs, which is one page that is read in order.
-#define ASKING 10.0           // asks a store and waits for its answer
-#define CANDIDATE_STEPS 8.0   // cpu_operator_cost, for a candidate and a doubling of the rows
+#define ASKING 10.0          // asks a store and waits for its answer
+#define CANDIDATE_STEPS 8.0  // cpu_operator_cost, for a candidate and a doubling of the rows
 
 // Too dear for any plan that has another way.
 static void forbid(struct IndexPath* path, Cost* startup, Cost* total) {

@@ -1,7 +1,7 @@
 // Rows get their VIDs, and the store is told their vectors.
 #include <postgres.h>
 
-#include <math.h>
+#include <access/xact.h>
 #include <storage/lmgr.h>
 #include <utils/memutils.h>
 #include <utils/rel.h>
@@ -38,11 +38,19 @@ Delivery* make_delivery(Relation index, size_t room) {
   delivery->bytes = vector_size(&delivery->meta.shape);
   delivery->entries = palloc(room * sizeof(StatusEntry));
   delivery->vids = palloc(room * sizeof(uint64));
+  delivery->origins = palloc(room * sizeof(SubTransactionId));
   delivery->vectors = palloc_extended(room * delivery->bytes, MCXT_ALLOC_HUGE);
   return delivery;
 }
 
-// The vector of a row that no store holds leaves no gap: the next one takes its place.
+void grow(Delivery* delivery, size_t room) {
+  delivery->entries = repalloc(delivery->entries, room * sizeof(StatusEntry));
+  delivery->vids = repalloc(delivery->vids, room * sizeof(uint64));
+  delivery->origins = repalloc(delivery->origins, room * sizeof(SubTransactionId));
+  delivery->vectors = repalloc_huge(delivery->vectors, room * delivery->bytes);
+  delivery->room = room;
+}
+
 void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid) {
   StatusEntry* entry = &delivery->entries[delivery->count];
   *entry = (StatusEntry){.block = ItemPointerGetBlockNumber(tid),
@@ -50,7 +58,7 @@ void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid) {
   if (is_null) {
     entry->flags = FARVEC_NULL;
   } else {
-    char* place = delivery->vectors + delivery->stored * delivery->bytes;
+    char* place = delivery->vectors + delivery->count * delivery->bytes;
     const double length = write_vector(value, &delivery->meta.shape, place);
     entry->flags = (uint16)kind_of_vector(&delivery->meta.shape, length);
     if (delivery->meta.shape.metric == FARVEC_INNER_PRODUCT) {
@@ -58,31 +66,48 @@ void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid) {
     }
   }
   delivery->kinds |= entry->flags;
-  delivery->stored += entry->flags == 0;
-  delivery->count++;
+  delivery->origins[delivery->count++] = GetCurrentSubTransactionId();
 }
 
-// Gives the waiting rows their VIDs. Those of rows for the store come first then, in order.
-static void write_entries(Delivery* delivery, bool durable) {
-  status_notes(delivery->relation, delivery->kinds, delivery->longest);
-  status_add(delivery->relation, delivery->entries, delivery->vids, delivery->count, durable);
+void forget_rows_of(Delivery* delivery, SubTransactionId first) {
   size_t kept = 0;
   for (size_t i = 0; i < delivery->count; i++) {
-    if (delivery->entries[i].flags == 0) delivery->vids[kept++] = delivery->vids[i];
+    if (delivery->origins[i] >= first) continue;
+    delivery->entries[kept] = delivery->entries[i];
+    delivery->origins[kept] = delivery->origins[i];
+    memmove(delivery->vectors + kept * delivery->bytes, delivery->vectors + i * delivery->bytes,
+            delivery->bytes);
+    kept++;
   }
+  delivery->count = kept;
+}
+
+// Gives the waiting rows their VIDs. Those that a store holds come first then, with their vectors,
+// and wait to be told. An error in the middle leaves `is_writing`, since rows may have entries
+// then.
+static void write_entries(Delivery* delivery, bool durable) {
+  delivery->is_writing = true;
+  status_notes(delivery->relation, delivery->kinds, delivery->longest);
+  status_add(delivery->relation, delivery->entries, delivery->vids, delivery->count, durable);
+  size_t stored = 0;
+  for (size_t i = 0; i < delivery->count; i++) {
+    if (delivery->entries[i].flags != 0) continue;
+    delivery->vids[stored] = delivery->vids[i];
+    memmove(delivery->vectors + stored * delivery->bytes, delivery->vectors + i * delivery->bytes,
+            delivery->bytes);
+    stored++;
+  }
+  delivery->stored = stored;
+  delivery->count = 0;
+  delivery->kinds = 0;
+  delivery->longest = 0;
+  delivery->is_writing = false;
 }
 
 static bool tell(Delivery* delivery, OpenIndex* index, farvec_error* error) {
-  if (delivery->stored == 0) return true;
-  return index->kind->insert(index->store, delivery->vids, delivery->vectors, delivery->stored,
+  return delivery->stored == 0 ||
+         index->kind->insert(index->store, delivery->vids, delivery->vectors, delivery->stored,
                              &index->patience, error);
-}
-
-static void forget_rows(Delivery* delivery) {
-  delivery->count = 0;
-  delivery->stored = 0;
-  delivery->kinds = 0;
-  delivery->longest = 0;
 }
 
 void send_in_build(Delivery* delivery, OpenIndex* index) {
@@ -92,11 +117,11 @@ void send_in_build(Delivery* delivery, OpenIndex* index) {
   if (!tell(delivery, index, &error)) {
     raise_store_error(&error, node_of(delivery->relation), &index->patience);
   }
-  forget_rows(delivery);
+  delivery->stored = 0;
 }
 
-// Rows of statements do not wait one after the other for a store that is away. What the backend knows
-// of one index goes when it inserts into another one.
+// Rows of statements do not wait one after the other for a store that is away. What the backend
+// knows of one index goes when it inserts into another one.
 static struct {
   Oid index;
   TimestampTz until;
@@ -118,22 +143,35 @@ static void note_told(Relation index) {
   if (away.index == RelationGetRelid(index)) away.index = InvalidOid;
 }
 
+// The entries are written. What goes wrong with the store is no failure of the statement.
+static void tell_or_note(Delivery* delivery, OpenIndex* index) {
+  farvec_error error = {0};
+  if (delivery->stored == 0) return;
+  if (!is_away(delivery->relation) && tell(delivery, index, &error)) {
+    note_told(delivery->relation);
+    return;
+  }
+  status_lacks(delivery->relation, delivery->vids[0]);
+  if (error.status == FARVEC_OK) return;
+  note_away(delivery->relation);
+  ereport(DEBUG1, (errmsg("index \"%s\" catches up later: %s",
+                          RelationGetRelationName(delivery->relation), error.message)));
+}
+
+// Rows whose entries were written before an error are told again when the transaction goes on after
+// a savepoint. Where it is not known which entries were written, it cannot go on.
 void send_in_insert(Delivery* delivery) {
   OpenIndex index;
-  farvec_error error = {0};
+  if (delivery->is_writing) {
+    ereport(ERROR, (errcode(ERRCODE_IN_FAILED_SQL_TRANSACTION),
+                    errmsg("index \"%s\" could not be written before",
+                           RelationGetRelationName(delivery->relation)),
+                    errhint("Roll the whole transaction back.")));
+  }
   lock_delivery(delivery->relation, ShareLock);
   open_index(&index, delivery->relation, FARVEC_INSERT_DEADLINE_MS);
-  write_entries(delivery, true);
-  if (is_away(delivery->relation)) {
-    status_lacks(delivery->relation, delivery->vids[0]);
-  } else if (tell(delivery, &index, &error)) {
-    note_told(delivery->relation);
-  } else {
-    status_lacks(delivery->relation, delivery->vids[0]);
-    note_away(delivery->relation);
-    ereport(DEBUG1, (errmsg("index \"%s\" catches up later: %s",
-                            RelationGetRelationName(delivery->relation), error.message)));
-  }
+  if (delivery->stored == 0) write_entries(delivery, true);
+  tell_or_note(delivery, &index);
+  delivery->stored = 0;
   unlock_delivery(delivery->relation, ShareLock);
-  forget_rows(delivery);
 }

@@ -19,7 +19,8 @@ typedef struct GivenPage {
 } GivenPage;
 
 Given* make_given(void) {
-  HASHCTL control = {.keysize = sizeof(uint64), .entrysize = sizeof(GivenPage), .hcxt = CurrentMemoryContext};
+  HASHCTL control = {
+      .keysize = sizeof(uint64), .entrysize = sizeof(GivenPage), .hcxt = CurrentMemoryContext};
   Given* given = palloc(sizeof *given);
   given->pages = hash_create("farvec given", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
   return given;

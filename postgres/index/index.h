@@ -34,7 +34,7 @@ typedef struct IndexOptions {
 // An index that is used, with its store.
 typedef struct OpenIndex {
   Relation relation;
-  StatusMeta meta;  // as it was when the index was opened
+  StatusMeta meta;  // when the index was opened
   const StoreKind* kind;
   Store* store;
   Patience patience;
@@ -90,16 +90,18 @@ void unlock_delivery(Relation index, int mode);
 typedef struct Delivery {
   Relation relation;
   StatusMeta meta;
-  size_t count;   // rows that wait
-  size_t stored;  // those of them that a store holds
-  size_t room;    // rows
-  Size bytes;     // of a vector
+  size_t count;  // rows that wait
+  size_t room;   // rows
+  Size bytes;    // one vector's
   StatusEntry* entries;
   uint64* vids;
-  char* vectors;
+  char* vectors;              // one place for each row
+  SubTransactionId* origins;  // who inserted each row
   // What the rows that are waiting bring.
   uint32 kinds;
   double longest;
+  size_t stored;    // rows that have entries, and of which the store is to be told
+  bool is_writing;  // an error ended the writing of entries
 } Delivery;
 
 Delivery* make_delivery(Relation index, size_t room);
@@ -108,6 +110,10 @@ void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid);
 static inline bool is_full(const Delivery* delivery) {
   return delivery->count == delivery->room;
 }
+// Makes room for more rows.
+void grow(Delivery* delivery, size_t room);
+// Forgets rows of this subtransaction and later ones.
+void forget_rows_of(Delivery* delivery, SubTransactionId first);
 // Sends them in a build: an error where the store cannot take them.
 void send_in_build(Delivery* delivery, OpenIndex* index);
 // Sends them in an insert, which succeeds without the store.

@@ -33,7 +33,7 @@ StoreIdentity identity_of(Relation index, const StatusMeta* meta) {
 }
 
 void open_index(OpenIndex* index, Relation relation, uint32 deadline_ms) {
-  shared_state();
+  shared_state();  // the server has preloaded the extension
   index->relation = relation;
   index->meta = status_meta(relation);
   if (index->meta.number == 0) {

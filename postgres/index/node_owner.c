@@ -1,10 +1,11 @@
-// Whose a collection of a compute node is. Two of its rows tell: their ids are marks, greater than any
-// VID. One is of the index as such, and stays the same when it is built again. The other is of the
-// pages that the index has now.
+// Whose a collection of a compute node is. Two of its rows tell: their ids are marks, greater than
+// any VID. One is of the index as such, and stays the same when it is built again. The other is of
+// the pages that the index has now.
 #include <postgres.h>
 
 #include <access/xlog.h>
 #include <common/hashfn.h>
+#include <utils/syscache.h>
 #include <utils/timestamp.h>
 
 #include "postgres/half.h"
@@ -60,12 +61,21 @@ bool is_own_now(Store* store, Connection* node, Patience* patience, farvec_error
 }
 
 bool is_own(Store* store, Connection* node, Patience* patience, farvec_error* error) {
-  const bool is_known = store->owned_at != 0 &&
-                        store->owners == pg_atomic_read_u64(&shared_state()->owners) &&
-                        !TimestampDifferenceExceeds(store->owned_at, GetCurrentTimestamp(),
-                                                    FARVEC_OWNED_FOR_MS);
+  const bool is_known =
+      store->owned_at != 0 && store->owners == pg_atomic_read_u64(&shared_state()->owners) &&
+      !TimestampDifferenceExceeds(store->owned_at, GetCurrentTimestamp(), FARVEC_OWNED_FOR_MS);
   if (is_known) return true;
   return is_own_now(store, node, patience, error);
+}
+
+// Answers whether a mark is of an index of this database that was dropped, or whose CREATE INDEX
+// came to nothing. One that is being made by another backend is not seen either. That one finds
+// out, by the look after each insert, and ends.
+static bool is_of_gone_index(uint64 mark, const StoreIdentity* identity) {
+  StoreIdentity other = *identity;
+  other.index = (Oid)mark;
+  return mark == index_mark(&other) &&
+         !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(other.index));
 }
 
 // The marks that are there, and how many rows.
@@ -88,7 +98,10 @@ Ownership ownership_of(Store* store, Connection* node, Patience* patience) {
   const uint64 second = count > 1 ? library()->rows_id(rows, 1) : 0;
   library()->rows_free(rows);
   if (all == 0) return kEmpty;
-  if (count != FARVEC_MARKS || first != index_mark(&store->key.identity)) return kOfOther;
+  if (count != FARVEC_MARKS) return kOfOther;
+  if (first != index_mark(&store->key.identity)) {
+    return is_of_gone_index(first, &store->key.identity) ? kOfGone : kOfOther;
+  }
   return second == pages_mark(&store->key.identity) ? kOwn : kOfOldPages;
 }
 

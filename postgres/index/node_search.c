@@ -51,7 +51,8 @@ static void open_cursor(StoreSearch* search, Connection* node, const Patience* p
                                          .list = Min(search->options.list, node->served.max_list),
                                          .filter = search->options.filter};
   farvec_error error;
-  if (library()->cursor_open(node->handle, &query, &options, &search->cursor, &error) != FARVEC_OK) {
+  if (library()->cursor_open(node->handle, &query, &options, &search->cursor, &error) !=
+      FARVEC_OK) {
     raise_node_error(search->store, &error, patience);
   }
 }

@@ -1,12 +1,15 @@
 // The store of an index on a compute node, which serves a collection: ids are VIDs.
 #include <postgres.h>
 
+#include "postgres/index/node_store.h"
+
 #include <utils/hsearch.h>
 #include <utils/memutils.h>
 #include <utils/timestamp.h>
 
 #include "postgres/index/index.h"
-#include "postgres/index/node_store.h"
+
+#define AWAY_FOR_MS 5000  // plans do without a node that did not answer
 
 static const char* type_name(int32_t type) {
   static const char* const names[] = {"floats", "half floats", "bytes from 0 to 255",
@@ -23,35 +26,34 @@ static const char* metric_name(int32_t metric) {
 static bool fits(const farvec_description* served, const StoreShape* shape, farvec_error* error) {
   error->status = FARVEC_FAILED_PRECONDITION;
   if (!served->own_ids) {
-    strlcpy(error->message, "it serves no collection, whose rows can change", sizeof error->message);
+    strlcpy(error->message, "it serves no collection, whose rows can change",
+            sizeof error->message);
     return false;
   }
   if (served->type == shape->type && served->stored_type == shape->type &&
       served->metric == shape->metric && served->dimension == shape->dimension) {
     return true;
   }
-  snprintf(error->message, sizeof error->message,
-           "it serves %u dimensions of %s (stored as %s) under %s, and the index has %u of %s under %s",
-           served->dimension, type_name(served->type), type_name(served->stored_type),
-           metric_name(served->metric), shape->dimension, type_name(shape->type),
-           metric_name(shape->metric));
+  snprintf(
+      error->message, sizeof error->message,
+      "it serves %u dimensions of %s (stored as %s) under %s, and the index has %u of %s under %s",
+      served->dimension, type_name(served->type), type_name(served->stored_type),
+      metric_name(served->metric), shape->dimension, type_name(shape->type),
+      metric_name(shape->metric));
   return false;
 }
 
 Connection* reach_node(Store* store, Patience* patience, farvec_error* error) {
   Connection* node = try_connection_to(store->key.place, store->owner, patience, error);
+  store->failed_at = node == NULL ? GetCurrentTimestamp() : 0;
   if (node == NULL || !fits(&node->served, &store->shape, error)) return NULL;
   return node;
 }
 
-static Store* open_node(const StoreIdentity* identity, const StoreShape* shape, const char* place,
-                        Oid owner, Patience* patience) {
-  static HTAB* stores = NULL;
-  (void)patience;
-  if (stores == NULL) {
-    HASHCTL control = {.keysize = sizeof(StoreKey), .entrysize = sizeof(Store), .hcxt = TopMemoryContext};
-    stores = hash_create("farvec stores", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-  }
+static HTAB* stores = NULL;
+
+// Bytes between members are zero, since keys are compared as bytes.
+static StoreKey key_of(const StoreIdentity* identity, const char* place) {
   StoreKey key;
   memset(&key, 0, sizeof key);
   key.identity.number = identity->number;
@@ -60,6 +62,18 @@ static Store* open_node(const StoreIdentity* identity, const StoreShape* shape, 
   key.identity.file = identity->file;
   key.identity.index = identity->index;
   strlcpy(key.place, place, sizeof key.place);
+  return key;
+}
+
+static Store* open_node(const StoreIdentity* identity, const StoreShape* shape, const char* place,
+                        Oid owner, Patience* patience) {
+  (void)patience;
+  if (stores == NULL) {
+    HASHCTL control = {
+        .keysize = sizeof(StoreKey), .entrysize = sizeof(Store), .hcxt = TopMemoryContext};
+    stores = hash_create("farvec stores", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+  }
+  const StoreKey key = key_of(identity, place);
   bool found;
   Store* store = hash_search(stores, &key, HASH_ENTER, &found);
   if (!found) memset((char*)store + sizeof key, 0, sizeof *store - sizeof key);
@@ -83,10 +97,13 @@ static StoreState state_of_node(Store* store, Patience* patience) {
   return (StoreState){.foreign = true, .rows = rows};
 }
 
-// The planner cannot wait for a connection. A node that was away a moment ago is told so.
+// The planner cannot wait for a connection, so it is told what this backend saw a moment ago.
 static bool is_node_there(const StoreIdentity* identity, const char* place) {
-  (void)identity;
-  return place != NULL;
+  if (place == NULL || stores == NULL) return place != NULL;
+  const StoreKey key = key_of(identity, place);
+  const Store* store = hash_search(stores, &key, HASH_FIND, NULL);
+  return store == NULL || store->failed_at == 0 ||
+         TimestampDifferenceExceeds(store->failed_at, GetCurrentTimestamp(), AWAY_FOR_MS);
 }
 
 // The collection is looked at after the rows are in: so they are in the one that is the index's.
@@ -106,8 +123,7 @@ static bool erase_from_node(Store* store, const uint64* vids, size_t count, Pati
   Connection* node = reach_node(store, patience, error);
   if (node == NULL || !is_own_now(store, node, patience, error)) return false;
   farvec_status status;
-  FARVEC_CALL(patience, status,
-              library()->erase(node->handle, vids, count, &wait, NULL, error));
+  FARVEC_CALL(patience, status, library()->erase(node->handle, vids, count, &wait, NULL, error));
   return status == FARVEC_OK && is_own_now(store, node, patience, error);
 }
 

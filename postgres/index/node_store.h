@@ -13,7 +13,7 @@
 #define FARVEC_FIRST_MARK (UINT64CONST(1) << 63)
 #define FARVEC_MARKS 2
 
-// What is looked up again after this time: somebody may serve another collection.
+// Whose a collection is, is asked again after this time: another one may be served.
 #define FARVEC_OWNED_FOR_MS 1000
 
 typedef struct StoreKey {
@@ -25,18 +25,19 @@ struct Store {
   StoreKey key;  // bytes between and after members are 0
   StoreShape shape;
   Oid owner;
-  TimestampTz owned_at;  // when the collection was last seen to be this index's; 0: never
-  uint64 owners;         // SharedState.owners then
+  TimestampTz owned_at;   // when the collection was last seen to be this index's; 0: never
+  uint64 owners;          // SharedState.owners then
+  TimestampTz failed_at;  // when nothing answered; 0: it answered since
 };
 
 // What a collection is for an index.
-typedef enum Ownership { kOwn, kEmpty, kOfOldPages, kOfOther } Ownership;
+typedef enum Ownership { kOwn, kEmpty, kOfOldPages, kOfGone, kOfOther } Ownership;
 
 // The connection, to a node that serves what the index needs; NULL with an error.
 Connection* reach_node(Store* store, Patience* patience, farvec_error* error);
 
-// Answers whether the collection was this index's, no longer ago than a second. Writes an error where
-// it is not, or the node does not answer.
+// Answers whether the collection was this index's, no longer ago than a second. Writes an error
+// where it is not, or the node does not answer.
 bool is_own(Store* store, Connection* node, Patience* patience, farvec_error* error);
 // Answers so, and asks the node in any case.
 bool is_own_now(Store* store, Connection* node, Patience* patience, farvec_error* error);
@@ -53,10 +54,10 @@ static inline void raise_node_error(const Store* store, const farvec_error* erro
 }
 
 // Repeats a call of the library until its end is not an interruption.
-#define FARVEC_CALL(patience, status, call)   \
-  do {                                        \
+#define FARVEC_CALL(patience, status, call)     \
+  do {                                          \
     const farvec_wait wait = wait_of(patience); \
-    status = (call);                          \
+    status = (call);                            \
   } while (is_to_repeat(patience, status))
 
 // Searches (node_search.c).

@@ -21,8 +21,9 @@ static relopt_kind kind;
 static void check_node(const char* address) {
   if (address == NULL || *address == '\0') return;
   if (strlen(address) > FARVEC_MAX_ADDRESS) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("the address of a compute node has at most %d bytes", FARVEC_MAX_ADDRESS)));
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+             errmsg("the address of a compute node has at most %d bytes", FARVEC_MAX_ADDRESS)));
   }
 }
 
@@ -56,17 +57,16 @@ static void refuse_both(int one, const char* name, int other, const char* other_
                   errmsg("%s and %s say the same, and only one may be given", name, other_name)));
 }
 
+#define OPTION(name, type) \
+  { .optname = #name, .opttype = RELOPT_TYPE_##type, .offset = offsetof(IndexOptions, name) }
+
 bytea* index_options(Datum options, bool validate) {
   static const relopt_parse_elt parsed[] = {
-      {"node", RELOPT_TYPE_STRING, offsetof(IndexOptions, node)},
-      {"degree", RELOPT_TYPE_INT, offsetof(IndexOptions, degree)},
-      {"m", RELOPT_TYPE_INT, offsetof(IndexOptions, m)},
-      {"build_list", RELOPT_TYPE_INT, offsetof(IndexOptions, build_list)},
-      {"ef_construction", RELOPT_TYPE_INT, offsetof(IndexOptions, ef_construction)},
-      {"tier", RELOPT_TYPE_STRING, offsetof(IndexOptions, tier)},
-      {"layout", RELOPT_TYPE_STRING, offsetof(IndexOptions, layout)}};
-  IndexOptions* made = build_reloptions(options, validate, kind, sizeof(IndexOptions), parsed,
-                                        lengthof(parsed));
+      OPTION(node, STRING),    OPTION(degree, INT),          OPTION(m, INT),
+      OPTION(build_list, INT), OPTION(ef_construction, INT), OPTION(tier, STRING),
+      OPTION(layout, STRING)};
+  IndexOptions* made =
+      build_reloptions(options, validate, kind, sizeof(IndexOptions), parsed, lengthof(parsed));
   if (made != NULL && validate) {
     refuse_both(made->degree, "degree", made->m, "m");
     refuse_both(made->build_list, "build_list", made->ef_construction, "ef_construction");
@@ -81,10 +81,9 @@ const char* node_of(Relation index) {
 }
 
 void define_index_settings(void) {
-  DefineCustomIntVariable("farvec.search_list",
-                          "Candidates that a scan of an index keeps: more find more.", NULL,
-                          &farvec_search_list, USUAL_SEARCH_LIST, 1, MAX_SEARCH_LIST, PGC_USERSET, 0,
-                          NULL, NULL, NULL);
+  DefineCustomIntVariable(
+      "farvec.search_list", "Candidates that a scan of an index keeps: more find more.", NULL,
+      &farvec_search_list, USUAL_SEARCH_LIST, 1, MAX_SEARCH_LIST, PGC_USERSET, 0, NULL, NULL, NULL);
   DefineCustomBoolVariable("farvec.iterative_scan",
                            "A scan goes on until the statement has all rows that it wants.", NULL,
                            &farvec_iterative_scan, true, PGC_USERSET, 0, NULL, NULL, NULL);

@@ -1,6 +1,8 @@
 // farvec_stats() and farvec_last_scan(): what an index has, and what a scan did.
 #include <postgres.h>
 
+#include "postgres/index/report.h"
+
 #include <access/genam.h>
 #include <catalog/index.h>
 #include <fmgr.h>
@@ -16,7 +18,7 @@
 #include <utils/rel.h>
 
 #include "postgres/index/deadlines.h"
-#include "postgres/index/report.h"
+#include "postgres/index/pending.h"
 #include "postgres/index/scan.h"
 
 PG_FUNCTION_INFO_V1(farvec_stats);
@@ -80,18 +82,17 @@ static Tally tally(Relation index) {
   return sums;
 }
 
-// The store is asked. One that does not answer is told as an error in the answer, since that is what
-// the reader wants to know.
+// The store is asked. One that does not answer is told as an error in the answer, since that is
+// what the reader wants to know.
 static void append_store(StringInfo text, OpenIndex* index) {
   const MemoryContext before = CurrentMemoryContext;
   PG_TRY();
   {
     const StoreState state = index->kind->state(index->store, &index->patience);
-    appendStringInfo(text,
-                     "\"ready\": %s, \"foreign\": %s, \"stored\": " UINT64_FORMAT
-                     ", \"bytes\": " UINT64_FORMAT,
-                     state.ready ? "true" : "false", state.foreign ? "true" : "false", state.rows,
-                     state.bytes);
+    appendStringInfo(
+        text,
+        "\"ready\": %s, \"foreign\": %s, \"stored\": " UINT64_FORMAT ", \"bytes\": " UINT64_FORMAT,
+        state.ready ? "true" : "false", state.foreign ? "true" : "false", state.rows, state.bytes);
   }
   PG_CATCH();
   {
@@ -109,6 +110,7 @@ Datum farvec_stats(PG_FUNCTION_ARGS) {
   OpenIndex index;
   StringInfoData text;
   Relation relation = open_farvec_index(PG_GETARG_OID(0));
+  send_kept_rows(relation);
   open_index(&index, relation, FARVEC_SCAN_DEADLINE_MS);
   const Tally sums = tally(relation);
   initStringInfo(&text);
@@ -135,15 +137,14 @@ Datum farvec_last_scan(PG_FUNCTION_ARGS) {
   const char* name = get_rel_name(scan->index);
   appendStringInfoString(&text, "{\"index\": ");
   escape_json(&text, name == NULL ? "" : name);
-  appendStringInfo(&text,
-                   ", \"batches\": " UINT64_FORMAT ", \"found\": " UINT64_FORMAT
-                   ", \"dead\": " UINT64_FORMAT ", \"rest\": " UINT64_FORMAT
-                   ", \"unstored\": " UINT64_FORMAT ", \"hops\": " UINT64_FORMAT
-                   ", \"reads\": " UINT64_FORMAT ", \"bytes\": " UINT64_FORMAT
-                   ", \"estimates\": " UINT64_FORMAT ", \"distances\": " UINT64_FORMAT "}",
-                   scan->batches, scan->found, scan->dead, scan->rest, scan->unstored,
-                   (uint64)scan->counts.hops, (uint64)scan->counts.reads,
-                   (uint64)scan->counts.bytes, (uint64)scan->counts.estimates,
-                   (uint64)scan->counts.distances);
+  appendStringInfo(
+      &text,
+      ", \"batches\": " UINT64_FORMAT ", \"found\": " UINT64_FORMAT ", \"dead\": " UINT64_FORMAT
+      ", \"rest\": " UINT64_FORMAT ", \"nulls\": " UINT64_FORMAT ", \"hops\": " UINT64_FORMAT
+      ", \"reads\": " UINT64_FORMAT ", \"bytes\": " UINT64_FORMAT ", \"estimates\": " UINT64_FORMAT
+      ", \"distances\": " UINT64_FORMAT "}",
+      scan->batches, scan->found, scan->dead, scan->rest, scan->nulls, (uint64)scan->counts.hops,
+      (uint64)scan->counts.reads, (uint64)scan->counts.bytes, (uint64)scan->counts.estimates,
+      (uint64)scan->counts.distances);
   PG_RETURN_DATUM(json_datum(&text));
 }

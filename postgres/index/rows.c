@@ -30,8 +30,7 @@ struct RowReader {
 
 static void become_owner(RowReader* reader, Relation heap) {
   GetUserIdAndSecContext(&reader->user, &reader->security);
-  SetUserIdAndSecContext(heap->rd_rel->relowner,
-                         reader->security | SECURITY_RESTRICTED_OPERATION);
+  SetUserIdAndSecContext(heap->rd_rel->relowner, reader->security | SECURITY_RESTRICTED_OPERATION);
   reader->settings = NewGUCNestLevel();
 #if PG_VERSION_NUM >= 170000
   RestrictSearchPath();
@@ -61,14 +60,18 @@ void close_rows(RowReader* reader) {
   pfree(reader);
 }
 
-static bool vector_of_slot(RowReader* reader, TupleTableSlot* slot, void* to, double* length) {
+// What is done with a value of the index's column.
+typedef void (*UseValue)(const RowReader* reader, Datum value, void* argument);
+
+// Answers false where the value of the row in the slot is null.
+static bool use_slot(RowReader* reader, UseValue use, void* argument) {
   ExprContext* context = GetPerTupleExprContext(reader->state);
   Datum values[INDEX_MAX_KEYS];
   bool nulls[INDEX_MAX_KEYS];
-  context->ecxt_scantuple = slot;
+  context->ecxt_scantuple = reader->slot;
   const MemoryContext before = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
-  FormIndexDatum(reader->info, slot, reader->state, values, nulls);
-  if (!nulls[0]) *length = write_vector(values[0], &reader->index->meta.shape, to);
+  FormIndexDatum(reader->info, reader->slot, reader->state, values, nulls);
+  if (!nulls[0]) use(reader, values[0], argument);
   MemoryContextSwitchTo(before);
   ResetPerTupleExprContext(reader->state);
   return !nulls[0];
@@ -76,7 +79,7 @@ static bool vector_of_slot(RowReader* reader, TupleTableSlot* slot, void* to, do
 
 // Versions of a row that are one entry have the same vector; but before the index was made they may
 // have had others. The last one counts.
-bool read_vector(RowReader* reader, const StatusEntry* entry, void* to, double* length) {
+static bool read_row(RowReader* reader, const StatusEntry* entry) {
   ItemPointerData tid;
   bool goes_on = false;
   bool all_dead;
@@ -88,7 +91,39 @@ bool read_vector(RowReader* reader, const StatusEntry* entry, void* to, double* 
     reader->was_there = reader->was_there || is_there;
     if (!is_there) break;
   } while (goes_on);
-  return reader->was_there && vector_of_slot(reader, reader->slot, to, length);
+  return reader->was_there;
+}
+
+typedef struct ToWrite {
+  void* to;
+  double* length;
+} ToWrite;
+
+static void write_it(const RowReader* reader, Datum value, void* argument) {
+  const ToWrite* write = argument;
+  *write->length = write_vector(value, &reader->index->meta.shape, write->to);
+}
+
+bool read_vector(RowReader* reader, const StatusEntry* entry, void* to, double* length) {
+  ToWrite write = {to, length};
+  return read_row(reader, entry) && use_slot(reader, write_it, &write);
+}
+
+typedef struct ToCompare {
+  ScanKey key;
+  double* distance;
+} ToCompare;
+
+static void compare_it(const RowReader* reader, Datum value, void* argument) {
+  const ToCompare* compare = argument;
+  (void)reader;
+  *compare->distance = DatumGetFloat8(FunctionCall2Coll(
+      &compare->key->sk_func, compare->key->sk_collation, value, compare->key->sk_argument));
+}
+
+bool read_distance(RowReader* reader, const StatusEntry* entry, ScanKey key, double* distance) {
+  ToCompare compare = {key, distance};
+  return read_row(reader, entry) && use_slot(reader, compare_it, &compare);
 }
 
 const ItemPointerData* row_tid(const RowReader* reader) {

@@ -10,16 +10,20 @@
 
 typedef struct RowReader RowReader;
 
-// Reads the rows that `snapshot` sees; with NULL, all that anybody may see. Expressions of the index
-// are evaluated as the owner of the table, until close_rows().
+// Reads the rows that `snapshot` sees; with NULL, all that any snapshot may see. Expressions of the
+// index are evaluated as the owner of the table, until close_rows().
 RowReader* open_rows(OpenIndex* index, Relation heap, Snapshot snapshot);
 void close_rows(RowReader* reader);
 
-// Writes the vector of an entry's row, as a store takes it, and its length. Answers false where there is no such row,
-// or its vector is null.
+// Writes the vector of an entry's row, as a store takes it, and its length. Answers false where
+// there is no such row, or its vector is null.
 bool read_vector(RowReader* reader, const StatusEntry* entry, void* to, double* length);
 
-// Where the row of the last read_vector() lies: an entry names the first of several versions.
+// Writes the distance that the operator of a scan computes for an entry's row. Answers false where
+// there is no such row, or its vector is null.
+bool read_distance(RowReader* reader, const StatusEntry* entry, ScanKey key, double* distance);
+
+// Where the row of the last read_...() lies: an entry names the first of several versions.
 const ItemPointerData* row_tid(const RowReader* reader);
 // Answers whether there was a row.
 bool row_was_there(const RowReader* reader);

@@ -1,6 +1,8 @@
 // Scans: rows in the order of their distances, which the executor computes again.
 #include <postgres.h>
 
+#include "postgres/index/scan.h"
+
 #include <access/genam.h>
 #include <math.h>
 #include <miscadmin.h>
@@ -11,7 +13,7 @@
 #include <utils/snapmgr.h>
 
 #include "postgres/index/deadlines.h"
-#include "postgres/index/scan.h"
+#include "postgres/index/pending.h"
 
 // LIMIT 10 takes 11 rows and those that are nearly as near as the last one.
 #define FIRST_BATCH 20
@@ -48,12 +50,14 @@ void farvec_end_scan(IndexScanDesc scan) {
   scan->opaque = NULL;
   if (own == NULL) return;
   last_scan = own->report;
+  end_rest(own);
   MemoryContextDelete(own->context);
 }
 
 static void read_query(FarvecScan* own, IndexScanDesc scan) {
   const StoreShape* shape = &own->index.meta.shape;
-  if (scan->numberOfOrderBys == 0) return;
+  own->is_null = scan->numberOfOrderBys == 0;  // no row is nearer than another
+  if (own->is_null) return;
   const ScanKey key = &scan->orderByData[0];
   own->is_null = (key->sk_flags & SK_ISNULL) != 0;
   if (own->is_null) return;
@@ -77,12 +81,13 @@ static FarvecScan* begin(IndexScanDesc scan) {
     elog(ERROR, "scans of farvec indexes need a snapshot that stays as it is");
   }
   pgstat_count_index_scan(scan->indexRelation);
-  const MemoryContext context = AllocSetContextCreate(GetMemoryChunkContext(scan), "farvec scan",
-                                                      ALLOCSET_DEFAULT_SIZES);
+  const MemoryContext context =
+      AllocSetContextCreate(GetMemoryChunkContext(scan), "farvec scan", ALLOCSET_DEFAULT_SIZES);
   const MemoryContext before = MemoryContextSwitchTo(context);
   FarvecScan* own = palloc0(sizeof *own);
   own->context = context;
   scan->opaque = own;
+  send_kept_rows(scan->indexRelation);
   open_index(&own->index, scan->indexRelation, FARVEC_SCAN_DEADLINE_MS);
   read_query(own, scan);
   own->given = make_given();
@@ -99,15 +104,23 @@ static FarvecScan* begin(IndexScanDesc scan) {
   return own;
 }
 
-static bool put(IndexScanDesc scan, const StatusEntry* entry, double distance, bool is_null) {
-  ItemPointerSet(&scan->xs_heaptid, entry->block, entry->offset);
+// The executor computes distances again unless they are the true ones.
+static bool put(IndexScanDesc scan, ItemPointerData tid, double distance, bool is_null,
+                bool is_true) {
+  scan->xs_heaptid = tid;
   scan->xs_recheck = false;
-  scan->xs_recheckorderby = scan->numberOfOrderBys > 0;
+  scan->xs_recheckorderby = scan->numberOfOrderBys > 0 && !is_true;
   if (scan->numberOfOrderBys > 0) {
     scan->xs_orderbyvals[0] = Float8GetDatum(distance);
     scan->xs_orderbynulls[0] = is_null;
   }
   return true;
+}
+
+static ItemPointerData tid_of(const StatusEntry* entry) {
+  ItemPointerData tid;
+  ItemPointerSet(&tid, entry->block, entry->offset);
+  return tid;
 }
 
 // Asks for the next batch. Answers false where there is none.
@@ -132,22 +145,15 @@ static bool next_found(FarvecScan* own, IndexScanDesc scan) {
     if (!status_find(own->index.relation, found->vid, &entry)) {
       own->report.dead++;
     } else if (give(own->given, found->vid)) {
-      return put(scan, &entry, lower_bound(own, found->distance), false);
+      return put(scan, tid_of(&entry), lower_bound(own, found->distance), false, false);
     }
   }
   return false;
 }
 
-static bool is_of_step(const FarvecScan* own, const StatusEntry* entry, uint64 vid) {
-  if (!status_is_live(entry)) return false;
-  switch (own->step) {
-    case kRest:
-      return (entry->flags & FARVEC_STORELESS) == 0 && !was_given(own->given, vid);
-    case kUnstored:
-      return (entry->flags & FARVEC_STORELESS) == FARVEC_UNFIT;
-    default:
-      return (entry->flags & FARVEC_NULL) != 0;
-  }
+static bool is_of_step(const FarvecScan* own, const StatusEntry* entry) {
+  const bool is_null = (entry->flags & FARVEC_NULL) != 0;
+  return status_is_live(entry) && is_null == (own->step == kNulls);
 }
 
 static bool read_next_page(FarvecScan* own) {
@@ -158,29 +164,35 @@ static bool read_next_page(FarvecScan* own) {
   return true;
 }
 
-// The next row of the pages that is of this step.
+// The next row of the pages that is of this step. All distances are null.
 static bool next_on_pages(FarvecScan* own, IndexScanDesc scan) {
   do {
     while (own->entry < own->page->used) {
-      const uint32 place = own->entry++;
-      const StatusEntry* entry = &own->page->entries[place];
-      if (is_of_step(own, entry, vid_of(own->page->generation, own->page->block, place))) {
-        if (own->step == kRest) own->report.rest++;
-        if (own->step != kRest) own->report.unstored++;
-        return put(scan, entry, -INFINITY, own->is_null || own->step == kNulls);
-      }
+      const StatusEntry* entry = &own->page->entries[own->entry++];
+      if (!is_of_step(own, entry)) continue;
+      own->report.nulls++;
+      return put(scan, tid_of(entry), 0, true, true);
     }
   } while (read_next_page(own));
   return false;
 }
 
-// Steps for which no row was ever written are left out.
+static bool next_row(FarvecScan* own, IndexScanDesc scan) {
+  ItemPointerData tid;
+  double distance;
+  if (own->step == kAsking) return next_found(own, scan);
+  if (own->step == kNulls || own->is_null) return next_on_pages(own, scan);
+  if (own->rest == NULL) sort_rest(own, scan);
+  return next_of_rest(own, &tid, &distance) && put(scan, tid, distance, false, true);
+}
+
+// A step for which no row was ever written is left out.
 static void next_step(FarvecScan* own) {
-  const uint32 kinds = status_meta(own->index.relation).kinds;
   const bool is_cut = own->step == kAsking && !farvec_iterative_scan;
   own->step = is_cut ? kOver : own->step + 1;
-  if (own->step == kUnstored && (kinds & FARVEC_UNFIT) == 0) own->step++;
-  if (own->step == kNulls && (kinds & FARVEC_NULL) == 0) own->step++;
+  if (own->step == kNulls && (status_meta(own->index.relation).kinds & FARVEC_NULL) == 0) {
+    own->step = kOver;
+  }
   own->page->used = 0;
   own->entry = 0;
   own->next_block = 1;
@@ -191,7 +203,7 @@ bool farvec_next(IndexScanDesc scan, ScanDirection direction) {
   FarvecScan* own = scan->opaque;
   if (own == NULL) own = begin(scan);
   while (own->step != kOver) {
-    if (own->step == kAsking ? next_found(own, scan) : next_on_pages(own, scan)) return true;
+    if (next_row(own, scan)) return true;
     next_step(own);
   }
   return false;

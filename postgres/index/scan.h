@@ -11,9 +11,8 @@
 
 // What a scan gives, one after the other. A scan without a query begins with the second.
 typedef enum ScanStep {
-  kAsking,    // rows that the store finds, nearest first
-  kRest,      // rows that it did not find, in the order of the pages
-  kUnstored,  // rows that no store holds
+  kAsking,  // rows that the store finds, nearest first
+  kRest,    // rows that it did not find, and those that no store holds
   kNulls,
   kOver
 } ScanStep;
@@ -22,23 +21,25 @@ typedef enum ScanStep {
 typedef struct ScanReport {
   Oid index;
   uint64 batches;
-  uint64 found;     // VIDs that the store gave
-  uint64 dead;      // those whose rows are gone
-  uint64 rest;      // rows that the store did not give
-  uint64 unstored;  // rows that no store holds, null ones too
+  uint64 found;  // VIDs that the store gave
+  uint64 dead;   // those whose rows are gone
+  uint64 rest;   // rows that the store did not give
+  uint64 nulls;
   farvec_counts counts;
 } ScanReport;
 
 extern ScanReport last_scan;
 
+typedef struct Rest Rest;
+
 typedef struct FarvecScan {
   OpenIndex index;
   ScanStep step;
-  bool has_query;       // and it can be compared
-  bool is_null;         // the query is null: so is each distance
-  char* query;          // as the store takes it
-  double query_length;  // the root of its squares
-  MemoryContext context;  // of all that this struct refers to, and of itself
+  bool has_query;         // and it can be compared
+  bool is_null;           // the query is null: so is each distance
+  char* query;            // in the store's form
+  double query_length;    // the root of its squares
+  MemoryContext context;  // has this struct and all that it refers to
   ScanReport report;
   StoreSearch* search;
   StoreFound* found;  // the batch, `room` long
@@ -47,7 +48,8 @@ typedef struct FarvecScan {
   size_t place;
   size_t batch;  // rows to ask for next
   Given* given;
-  StatusPage* page;  // of the last three steps
+  Rest* rest;        // NULL: the rest comes in the order of the pages
+  StatusPage* page;  // for the last steps
   BlockNumber next_block;
   uint32 entry;
 } FarvecScan;
@@ -55,5 +57,12 @@ typedef struct FarvecScan {
 // A number that is not greater than what SQL computes for a row that the store finds at this
 // distance; minus infinity where nothing is known.
 double lower_bound(const FarvecScan* scan, float distance);
+
+// Sorts the rows that were not given yet, without null ones. They are read with the scan's
+// snapshot.
+void sort_rest(FarvecScan* own, IndexScanDesc scan);
+// The next of these rows; false after the last.
+bool next_of_rest(FarvecScan* own, ItemPointer tid, double* distance);
+void end_rest(FarvecScan* own);
 
 #endif

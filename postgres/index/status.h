@@ -1,7 +1,8 @@
-// This header has the status pages of an index: which VID stands for which row (docs/decisions/063).
+// This header has the status pages of an index: which VID stands for which row
+// (docs/decisions/063).
 //
-// Block 0 is the meta page. Each other page is new, of zeros, or has entries of one generation. What
-// is read from a page is checked; a damaged one ends with ERRCODE_INDEX_CORRUPTED.
+// Block 0 is the meta page. Each other page is new, of zeros, or has entries of one generation.
+// What is read from a page is checked; a damaged one ends with ERRCODE_INDEX_CORRUPTED.
 #ifndef FARVEC_POSTGRES_INDEX_STATUS_H
 #define FARVEC_POSTGRES_INDEX_STATUS_H
 
@@ -40,7 +41,8 @@ static inline uint32 vid_place(uint64 vid) {
 #define FARVEC_DEAD 1u    // no snapshot sees the row any more
 #define FARVEC_ERASED 2u  // and the store has been told
 #define FARVEC_NULL 4u
-#define FARVEC_UNFIT 8u  // floats do not compare it: a zero vector under cosine, or one of 1e18 and longer
+#define FARVEC_UNFIT \
+  8u  // floats do not compare it: a zero vector under cosine, or one of 1e18 and longer
 #define FARVEC_FLAGS 15u
 
 #define FARVEC_STORELESS (FARVEC_NULL | FARVEC_UNFIT)
@@ -61,15 +63,15 @@ typedef struct StatusSpecial {
   uint32 unused_too;
 } StatusSpecial;
 
-#define FARVEC_ENTRIES_PER_PAGE                                                       \
-  ((BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(StatusSpecial))) /       \
+#define FARVEC_ENTRIES_PER_PAGE                                                  \
+  ((BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(StatusSpecial))) / \
    sizeof(StatusEntry))
 
 // What the meta page says.
 typedef struct StatusMeta {
   uint32 magic;
   uint32 version;
-  uint64 number;  // of the StoreIdentity; 0: the pages are those of an unlogged index after a crash
+  uint64 number;  // the StoreIdentity's; 0: the pages are those of an unlogged index after a crash
   StoreShape shape;
   uint32 generation;    // the page that is begun next takes this one; at least 1
   BlockNumber filling;  // the page that is being filled; 0: none
@@ -128,8 +130,8 @@ void status_read(Relation index, BlockNumber block, BufferAccessStrategy strateg
 // The row of a VID: false where it is dead, or the VID is of nothing that is there.
 bool status_find(Relation index, uint64 vid, StatusEntry* entry);
 
-// Sets flags of a page's entries at places, unless the page has another generation meanwhile. Answers
-// whether it set them. With `flushed` they are durable when it returns.
+// Sets flags of a page's entries at places, unless the page has another generation meanwhile.
+// Answers whether it set them. With `flushed` they are durable when it returns.
 bool status_mark(Relation index, BlockNumber block, uint32 generation, const uint16* places,
                  size_t count, uint16 flags, bool flushed);
 

@@ -16,10 +16,11 @@
 #include <access/xlogrecovery.h>
 #endif
 
-// A promoted standby goes on with the memory that it had, but may lack WAL of the old primary, which
-// gave out VIDs. So the timeline is a part of the number.
+// A promoted standby goes on with the memory that it had, but may lack WAL of the old primary,
+// which gave out VIDs. So the timeline is a part of the number.
 static uint64 this_start(void) {
-  return shared_state()->start ^ ((uint64)GetWALInsertionTimeLine() * UINT64CONST(0x9E3779B97F4A7C15));
+  return shared_state()->start ^
+         ((uint64)GetWALInsertionTimeLine() * UINT64CONST(0x9E3779B97F4A7C15));
 }
 
 static size_t room_in(Page page) {
@@ -74,8 +75,8 @@ static bool is_over(Relation index, Buffer buffer) {
   return status_special(page)->used > 0;
 }
 
-// A locked page that vacuum has found empty, else InvalidBuffer. The map of free pages is not in WAL,
-// so it may be wrong.
+// A locked page that vacuum has found empty, else InvalidBuffer. The map of free pages is not in
+// WAL, so it may be wrong.
 static Buffer used_page(Relation index, const StatusMeta* meta) {
   while (true) {
     const BlockNumber block = GetFreeIndexPage(index);
@@ -90,14 +91,14 @@ static Buffer used_page(Relation index, const StatusMeta* meta) {
   }
 }
 
-// The meta page is locked, so nobody else extends the index.
+// The meta page is locked, so no other backend extends the index.
 static Buffer new_page(Relation index) {
   const Buffer buffer = ReadBuffer(index, P_NEW);
   if (BufferGetBlockNumber(buffer) >= 1u << FARVEC_BLOCK_BITS) {
     ReleaseBuffer(buffer);
-    ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                    errmsg("index \"%s\" has no more room for entries",
-                           RelationGetRelationName(index))));
+    ereport(ERROR,
+            (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+             errmsg("index \"%s\" has no more room for entries", RelationGetRelationName(index))));
   }
   LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
   return buffer;
@@ -105,8 +106,8 @@ static Buffer new_page(Relation index) {
 
 static void fill_page(Page page, uint32 generation) {
   PageInit(page, BLCKSZ, sizeof(StatusSpecial));
-  *status_special(page) = (StatusSpecial){
-      .magic = FARVEC_PAGE_MAGIC, .generation = generation, .start = this_start()};
+  *status_special(page) =
+      (StatusSpecial){.magic = FARVEC_PAGE_MAGIC, .generation = generation, .start = this_start()};
   ((PageHeader)page)->pd_lower = (LocationIndex)(PageGetContents(page) - (char*)page);
 }
 
@@ -115,11 +116,11 @@ static void fill_page(Page page, uint32 generation) {
 static void begin_under(Relation index, Buffer locked_meta, bool durable) {
   const StatusMeta* meta = status_meta_of(index, locked_meta);
   if (meta->generation > FARVEC_MAX_GENERATION) {
-    ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                    errmsg("index \"%s\" has no more generations of pages",
-                           RelationGetRelationName(index)),
-                    errhint("REINDEX INDEX %s; begins them again.",
-                            RelationGetRelationName(index))));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+         errmsg("index \"%s\" has no more generations of pages", RelationGetRelationName(index)),
+         errhint("REINDEX INDEX %s; begins them again.", RelationGetRelationName(index))));
   }
   Buffer buffer = used_page(index, meta);
   if (!BufferIsValid(buffer)) buffer = new_page(index);

@@ -35,8 +35,8 @@ static bool is_shape(const StoreShape* shape) {
 StatusMeta* status_meta_of(Relation index, Buffer buffer) {
   Page page = BufferGetPage(buffer);
   StatusMeta* meta = status_meta_in(page);
-  if (PageIsNew(page) || ((PageHeader)page)->pd_lower <
-                             (char*)(meta + 1) - (char*)page || meta->magic != MAGIC) {
+  if (PageIsNew(page) || ((PageHeader)page)->pd_lower < (char*)(meta + 1) - (char*)page ||
+      meta->magic != MAGIC) {
     status_corrupted(index, 0, "it is no meta page");
   }
   if (meta->version != VERSION) {
@@ -190,8 +190,9 @@ static bool begin_again(StatusMeta* meta, void* unused) {
   return is_change;
 }
 
-// Each page that was begun has a smaller generation than the next one, so the VIDs of the page that is
-// being filled are bounded by it too; but those that come later into this page are not yet known.
+// Each page that was begun has a smaller generation than the next one, so the VIDs of the page that
+// is being filled are bounded by it too; but those that come later into this page are not yet
+// known.
 static uint64 next_vid(Relation index, const StatusMeta* meta) {
   if (meta->filling == 0) return vid_of(meta->generation, 0, 0);
   StatusPage* page = palloc(sizeof *page);

@@ -40,7 +40,8 @@ typedef struct StoreState {
   // All that is inserted from now on is kept until the store or the server ends, and nothing that
   // was told since `covered` was read has been lost.
   bool ready;
-  // What it holds is of another index: begin() comes before anything is inserted, and `covered` is 0.
+  // What it holds is of another index: begin() comes before anything is inserted, and `covered` is
+  // 0.
   bool foreign;
   uint64 rows;
   uint64 bytes;  // on disks and memory nodes; 0: unknown
@@ -57,7 +58,7 @@ typedef struct StoreSearchOptions {
   const char* filter;
 } StoreSearchOptions;
 
-typedef struct Store Store;              // of a backend; it is kept until the backend ends
+typedef struct Store Store;              // a backend's; it is kept until the backend ends
 typedef struct StoreSearch StoreSearch;  // freed with the memory context in which it was begun
 
 // Functions end with an error where the store is away, fails, or the query was cancelled, unless
@@ -73,8 +74,8 @@ typedef struct StoreKind {
                  Oid owner, Patience* patience);
 
   // Makes the store empty and this index's own. Ends with an error where what it holds belongs to
-  // another index that is still there. Nobody else uses the index meanwhile. `is_build` tells a
-  // build from catching up with a store that is `foreign`.
+  // another index that is still there. No other backend uses the store meanwhile. `is_build` tells
+  // a build from catching up with a store that is `foreign`.
   void (*begin)(Store* store, bool is_build, Patience* patience);
 
   StoreState (*state)(Store* store, Patience* patience);
@@ -82,36 +83,36 @@ typedef struct StoreKind {
   // Answers whether a store is there now, at once and without an error: for the planner.
   bool (*is_there)(const StoreIdentity* identity, const char* place);
 
-  // Inserts vectors, which lie one after the other. Answers false, with the reason in `error`, where
-  // the store is away or has no room for them now; some of them may be in.
+  // Inserts vectors, which lie one after the other. Answers false, with the reason in `error`,
+  // where the store is away or has no room for them now; some of them may be in.
   bool (*insert)(Store* store, const uint64* vids, const void* vectors, size_t count,
                  Patience* patience, farvec_error* error);
   bool (*erase)(Store* store, const uint64* vids, size_t count, Patience* patience,
                 farvec_error* error);
 
   // Says that everything with a smaller VID is in the store now. With `ready`, each later insert is
-  // told to the store too; on a standby nobody tells it, and it is asked to cover more before each
-  // search. NULL: the store has no watermark.
+  // told to the store too; on a standby no backend does, and the store is asked to cover more
+  // before each search. NULL: the store has no watermark.
   void (*covers)(Store* store, uint64 vid, bool ready, Patience* patience);
   // Makes all that is in it durable, and then remembers, durably, that it covers `vid`. NULL: it
   // always is.
   void (*flush)(Store* store, uint64 vid, Patience* patience);
 
   // Reads vectors, to compare them: writes a byte for each VID, 1 where it is there, and one vector
-  // for each VID, of any bytes where it is not there. Vectors of FARVEC_COSINE may have another length
-  // than those inserted. NULL: the store cannot.
+  // for each VID, of any bytes where it is not there. Vectors of FARVEC_COSINE may have another
+  // length than those inserted. NULL: the store cannot.
   void (*get)(Store* store, const uint64* vids, size_t count, bool* found, void* vectors,
               Patience* patience);
 
   // A search, which lives in the current memory context. Waits for nothing.
   StoreSearch* (*search)(Store* store, const void* query, const StoreSearchOptions* options);
-  // The next rows, nearest first, at most `most`; none of them comes twice. 0: there are no more, or
-  // the store allows no longer search.
+  // The next rows, nearest first, at most `most`; none of them comes twice. 0: there are no more,
+  // or the store allows no longer search.
   size_t (*next)(StoreSearch* search, StoreFound* found, size_t most, Patience* patience);
   // What the search did until now.
   void (*counts)(const StoreSearch* search, farvec_counts* counts);
 
-  // Removes the store, when its index is gone for good. NULL: somebody else does.
+  // Removes the store, when its index is gone for good. NULL: not needed.
   void (*drop)(const StoreIdentity* identity, const char* place);
 } StoreKind;
 

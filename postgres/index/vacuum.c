@@ -1,4 +1,4 @@
-// VACUUM: entries of rows that nobody sees any more become dead, and the store is told.
+// VACUUM: entries of rows that no snapshot sees any more become dead, and the store is told.
 #include <postgres.h>
 
 #include <access/genam.h>
@@ -11,6 +11,7 @@
 
 #include "postgres/index/deadlines.h"
 #include "postgres/index/index.h"
+#include "postgres/index/pending.h"
 
 typedef struct Cleaning {
   OpenIndex index;
@@ -116,6 +117,7 @@ IndexBulkDeleteResult* farvec_bulk_delete(IndexVacuumInfo* info, IndexBulkDelete
   cleaning->result = result;
   cleaning->callback = callback;
   cleaning->state = state;
+  send_kept_rows(info->index);
   open_index(&cleaning->index, info->index, FARVEC_ERASE_DEADLINE_MS);
   // Rows that are inserted meanwhile are not gone, so pages that come meanwhile need no look.
   const BlockNumber blocks = status_blocks(info->index);

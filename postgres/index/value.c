@@ -83,8 +83,8 @@ double write_vector(Datum value, const StoreShape* shape, void* to) {
   }
 }
 
-// Sums of squares are floats. The cosine of very short vectors is not what SQL computes, and squares
-// of very long ones are infinite.
+// Sums of squares are floats. The cosine of very short vectors is not what SQL computes, and
+// squares of very long ones are infinite.
 bool can_be_compared(const StoreShape* shape, double length) {
   return length < LONGEST && (shape->metric != FARVEC_COSINE || length > SHORTEST_OF_COSINE);
 }

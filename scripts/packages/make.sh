@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the Debian packages farvec, farvec-memory-node, farvec-compute-node, libfarvec0 and
-# libfarvec-dev of this tree, for the system that it runs on (docs/operate/packages.md).
+# Makes the Debian packages farvec, farvec-memory-node, farvec-compute-node, libfarvec0, libfarvec-dev
+# and postgresql-N-farvec of this tree, for the system that it runs on (docs/operate/packages.md).
 #   scripts/packages/make.sh [--build FOLDER] [OUT]
 # OUT is the folder for the .deb files (default: build/packages). Programs and libraries are built
 # first; with --build they are those of a configured build tree (default: build/release).

@@ -6,8 +6,8 @@ import tempfile
 import unittest
 
 from farvec_tool import BIN
-from packages_tool import (DAEMONS, NAMES, ROOT, made, needs_dpkg, output, project_version,
-                           run)
+from packages_tool import (DAEMONS, EXTENSION, NAMES, ROOT, made, needs_dpkg, output,
+                           project_version, run)
 
 # What has to be in each, besides the documents that all have.
 HELD = {
@@ -27,10 +27,14 @@ HELD = {
                       "usr/include/farvec/rpc/compute_node.pb.h", "usr/include/farvec.h",
                       "usr/lib/libfarvec.so", "usr/lib/pkgconfig/farvec.pc"),
     "libfarvec0": ("usr/lib/libfarvec.so.0",),
+    EXTENSION: tuple(f"usr/{path}" for major in [(EXTENSION or "--").split("-")[1]] for path in (
+        f"lib/postgresql/{major}/lib/farvec.so",
+        f"share/postgresql/{major}/extension/farvec.control",
+        f"share/postgresql/{major}/extension/farvec--0.1.sql")),
 }
 LIBRARY = {"farvec": "libhdf5", "farvec-memory-node": "libpmem2",
            "farvec-compute-node": "libgrpc++", "libfarvec-dev": "libgrpc++-dev",
-           "libfarvec0": "libgrpc++"}
+           "libfarvec0": "libgrpc++", EXTENSION: "libfarvec0"}
 
 
 def files_of(name):
@@ -96,8 +100,10 @@ class Contents(unittest.TestCase):
                          {one for one in held if one.endswith(".1.gz")})
 
     def test_what_is_compiled_is_stripped_and_knows_no_build_tree(self):
-        for name in ("farvec", *DAEMONS):
-            program = self.folder / name / "usr/bin" / name
+        programs = [self.folder / name / "usr/bin" / name for name in ("farvec", *DAEMONS)]
+        if EXTENSION:
+            programs.append(self.folder / EXTENSION / HELD[EXTENSION][0])
+        for program in programs:
             sections = output("readelf", "--sections", "--dynamic", program)
             self.assertNotIn(".debug_", sections)
             self.assertNotRegex(sections, "RPATH|RUNPATH")

@@ -10,7 +10,7 @@ import numpy as np
 
 from daemon_runs import SECONDS, await_status, runs_in
 from farvec_tool import read_neighbours, write_vectors
-from packages_tool import DAEMONS, NAMES, made, needs_dpkg, output
+from packages_tool import DAEMONS, EXTENSION, NAMES, made, needs_dpkg, output
 from private_root import private_root
 
 MEMORY, COMPUTE = DAEMONS
@@ -209,6 +209,38 @@ class Library(RootTest):
         for left in ("usr/include/farvec", "usr/include/farvec.h", "usr/lib/libfarvec.so.0",
                      "usr/lib/cmake/farvec", "usr/share/doc/libfarvec-dev"):
             self.assertFalse(self.root.path(left).exists())
+
+
+class Extension(RootTest):
+    """In a server of the root's own, which `nobody` runs."""
+
+    def as_nobody(self, *words, **options):
+        return self.root.output("runuser", "-u", "nobody", "--", *words, **options)
+
+    def sql(self, statements):
+        return self.as_nobody("psql", "-h", "/tmp/pg", "-d", "postgres", "-qAt", "-v", "ON_ERROR_STOP=1",
+                              "-c", statements)
+
+    def test_a_server_has_it(self):
+        if not EXTENSION:
+            self.skipTest("no PostgreSQL: CMake found no pg_config with headers")
+        self.dpkg("--install", "libfarvec0", EXTENSION)
+        programs = pathlib.Path("/usr/lib/postgresql") / EXTENSION.split("-")[1] / "bin"
+        self.root.output("install", "-d", "-o", "nobody", "/tmp/pg")
+        self.as_nobody(programs / "initdb", "--no-sync", "-A", "trust", "-D", "/tmp/pg/data")
+        control = (programs / "pg_ctl", "-D", "/tmp/pg/data", "-w", "-t", str(SECONDS))
+        self.as_nobody(*control, "-l", "/tmp/pg/log", "-o",
+                       "-k /tmp/pg -c listen_addresses= -c fsync=off", "start")
+        self.addCleanup(self.root.run, "runuser", "-u", "nobody", "--", *control, "-m", "immediate", "stop")
+        self.sql("CREATE EXTENSION farvec")
+        self.assertEqual(self.sql("SELECT '[1,2,3]'::vector <-> '[1,2,1]'"), "2\n")
+        # The library is found and loaded: the address is what is wrong.
+        refused = self.root.run("runuser", "-u", "nobody", "--", "psql", "-h", "/tmp/pg", "-d", "postgres",
+                                "-c", "SELECT farvec_node('unix:/tmp/none')")
+        self.assertIn("/tmp/none", refused.stderr)
+        self.assertNotIn("cannot be loaded", refused.stderr)
+        self.dpkg("--purge", EXTENSION, "libfarvec0")
+        self.assertEqual(list(self.root.path("usr/share/postgresql").rglob("farvec*")), [])
 
 
 if __name__ == "__main__":

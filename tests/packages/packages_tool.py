@@ -11,7 +11,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 MAKE = ROOT / "scripts/packages/make.sh"
 MADE = pathlib.Path(os.environ["FARVEC_PACKAGES_DIR"])
 DAEMONS = ("farvec-memory-node", "farvec-compute-node")
-NAMES = ("farvec", *DAEMONS, "libfarvec-dev", "libfarvec0")
+EXTENSION = f"postgresql-{os.environ['FARVEC_PG_MAJOR']}-farvec" if os.environ.get("FARVEC_PG_MAJOR") else None
+NAMES = ("farvec", *DAEMONS, "libfarvec-dev", "libfarvec0", *((EXTENSION,) if EXTENSION else ()))
 NEEDED = ("dpkg-deb", "dpkg-shlibdeps", "cpack")
 
 

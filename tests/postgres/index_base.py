@@ -7,8 +7,8 @@ from search_test import Nodes, passed
 from farvec_tool import farvec
 
 SEED = int(os.environ.get("FARVEC_SEED", "1"))
-PRELOAD = {"shared_preload_libraries": "farvec"}
-SETUP = "CREATE EXTENSION farvec;"
+PRELOAD = {"shared_preload_libraries": "farvec", "max_prepared_transactions": "2",
+           "allow_in_place_tablespaces": "on"}
 # A plan that takes the index, and one that does not.
 BY_INDEX = "SET enable_seqscan = off; SET enable_sort = off;"
 BY_TABLE = "SET enable_indexscan = off;"
@@ -29,13 +29,21 @@ CLASSES = {
 class IndexTest(unittest.TestCase):
     """Each class of tests has a server of its own, because some of them stop it."""
 
+    setup = "CREATE EXTENSION farvec;"
+
     @classmethod
     def setUpClass(cls):
+        pg_config, folder = cls.installation()
+        cls.start_server(pg_config, folder)
+        cls.server.sql(cls.setup)
+
+    @classmethod
+    def installation(cls):
+        """(pg_config, the folder with the extension)."""
         folder = build_folder()
         if folder is None:
             raise unittest.SkipTest("no PostgreSQL: CMake found no pg_config with headers")
-        cls.start_server(os.environ["FARVEC_PG_CONFIG"], folder)
-        cls.server.sql(SETUP)
+        return os.environ["FARVEC_PG_CONFIG"], folder
 
     @classmethod
     def start_server(cls, pg_config, folder):

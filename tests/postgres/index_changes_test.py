@@ -53,6 +53,48 @@ class Rows(ChangesTest):
         self.sql("DELETE FROM kept WHERE id < 40; VACUUM kept;")
         self.compare("kept")
 
+    def test_rows_that_wait_for_the_end_of_a_transaction(self):
+        self.make("waiting", 10)
+        insert = "INSERT INTO waiting SELECT i, array[i % 97, i, 2] FROM generate_series({0}, {1}) i;"
+        many = insert.format(100, 3300)  # some batches, and a rest
+        savepoints = "".join(f"SAVEPOINT a; {insert.format(first, first + 5)} {what} ROLLBACK TO a; "
+                             for first, what in ((4000, ""), (4100, "TRUNCATE waiting;"),
+                                                 (4200, "REINDEX INDEX waiting_index;"),
+                                                 (4300, "SELECT count(*) FROM (SELECT 1 FROM waiting ORDER "
+                                                        "BY v <-> '[1,2,3]') t;")))
+        lines = self.sql(BY_INDEX + f"BEGIN; {many} {savepoints} SAVEPOINT a; {insert.format(5000, 5009)} "
+                         f"RELEASE a; {insert.format(6000, 6001)} SELECT count(*) FROM (SELECT 1 FROM waiting "
+                         "ORDER BY v <-> '[1,2,3]') t; COMMIT;")
+        self.assertEqual(lines, ["3217", "3223"])
+        self.compare("waiting")
+        self.sql(f"BEGIN; {insert.format(7000, 7009)} TRUNCATE waiting; {insert.format(1, 9)} COMMIT;")
+        self.compare("waiting")
+        self.sql(f"BEGIN; {insert.format(7000, 7009)} REINDEX INDEX waiting_index; {insert.format(11, 19)} "
+                 "COMMIT;")
+        self.compare("waiting")
+        self.sql(f"BEGIN; {insert.format(8000, 8009)} PREPARE TRANSACTION 'two'; ")
+        self.compare("waiting")
+        self.sql("COMMIT PREPARED 'two';")
+        self.compare("waiting")
+        self.sql("CREATE FUNCTION nearest() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO said "
+                 "SELECT id FROM waiting ORDER BY v <-> '[500,500,500]' LIMIT 1; RETURN NULL; END $$; "
+                 "CREATE TABLE said (id int); CREATE TRIGGER t AFTER INSERT ON waiting FOR EACH STATEMENT "
+                 "EXECUTE FUNCTION nearest();")
+        self.assertEqual(self.sql(BY_INDEX + "INSERT INTO waiting VALUES (9999, '[500,500,500]'); "
+                                  "SELECT id FROM said;"), ["9999"])
+        self.sql("DROP TRIGGER t ON waiting;")
+        self.sql(f"BEGIN; {insert.format(9000, 9009)} DROP INDEX waiting_index; COMMIT;")
+        self.sql("DROP TABLE waiting;")
+
+    def test_on_conflict_of_clients(self):
+        self.make("hit", 5)
+        work = ("DO $$ BEGIN FOR i IN 1..300 LOOP INSERT INTO hit VALUES (i, array[i, {0}, 0]) ON CONFLICT (id) "
+                "DO UPDATE SET v = excluded.v; COMMIT; END LOOP; END $$;")
+        clients = [self.server.begin(work.format(client)) for client in range(4)]
+        for client in clients:
+            self.assertEqual(client.communicate(timeout=100)[1], "")
+        self.compare("hit")
+
     def test_pages_are_used_again(self):
         self.make("filled", 1500)
         before = self.stats("filled")
@@ -123,6 +165,50 @@ class Definitions(ChangesTest):
         self.add("back", 1100, 1120)
         self.compare("back")
 
+    def test_other_tablespaces_and_dropped_indexes(self):
+        node = self.make("elsewhere", 80)
+        self.sql("CREATE TABLESPACE other LOCATION '';")
+        self.sql("ALTER INDEX elsewhere_index SET TABLESPACE other;")
+        self.add("elsewhere", 100, 110)
+        self.compare("elsewhere")
+        self.sql("DROP INDEX elsewhere_index;")
+        self.sql("CREATE INDEX elsewhere_index ON elsewhere USING farvec (v vector_l2_ops) WITH (node = "
+                 f"'{node}');")
+        self.compare("elsewhere")
+
+    def test_partitions(self):
+        """Each partition has an index of its own, so each needs a collection."""
+        self.sql("CREATE TABLE parts (id int, v vector(3)) PARTITION BY RANGE (id); CREATE TABLE low PARTITION "
+                 "OF parts FOR VALUES FROM (0) TO (100); CREATE TABLE high PARTITION OF parts FOR VALUES FROM "
+                 "(100) TO (1000);")
+        self.add("parts", 1, 200)
+        for name in ("low", "high"):
+            node = self.collection(name, DIMENSION)
+            self.sql(f"CREATE INDEX {name}_index ON {name} USING farvec (v vector_l2_ops) WITH (node = '{node}');")
+        self.both("SELECT v <-> '[1,2,3]' FROM parts ORDER BY v <-> '[1,2,3]' LIMIT 40;")
+        self.add("parts", 50, 150)
+        for name in ("low", "high"):
+            self.assert_sound(f"{name}_index")
+
+    def test_a_build_is_cancelled_and_tells_its_progress(self):
+        node = self.collection("long", DIMENSION)
+        self.sql("CREATE TABLE long (id int, v vector(3)); CREATE FUNCTION late(v vector) RETURNS vector "
+                 "LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM pg_sleep(0.001); RETURN v; END $$;")
+        self.add("long", 1, 60_000)
+        building = self.server.begin("CREATE INDEX long_index ON long USING farvec ((late(v)::vector(3)) "
+                                     f"vector_l2_ops) WITH (node = '{node}');")
+        progress = "SELECT pid FROM pg_stat_progress_create_index WHERE tuples_done >= 1000;"
+        for _ in range(600):
+            found = self.sql(progress)
+            if found:
+                break
+            self.sql("SELECT pg_sleep(0.05);")
+        self.sql(f"SELECT pg_cancel_backend({found[0]});")
+        self.assertIn("57014", building.communicate(timeout=60)[1])
+        self.sql("DELETE FROM long WHERE id > 100; CREATE INDEX long_index ON long USING farvec "
+                 f"(v vector_l2_ops) WITH (node = '{node}');")
+        self.compare("long")
+
     def test_concurrently(self):
         node = self.collection("slow", DIMENSION)
         self.sql("CREATE TABLE slow (id int, v vector(3));")
@@ -175,8 +261,10 @@ class Definitions(ChangesTest):
             file.seek(8192 + 24)
             file.write(bytes([255] * 8))
         self.server.start({"fsync": "off", **index_base.PRELOAD})
-        said = self.refused(BY_INDEX + "SELECT id FROM hurt ORDER BY v <-> '[1,2,3]' LIMIT 100;", "XX002")
-        self.assertIn("REINDEX", said)
+        checksums = self.one("SHOW data_checksums;") == "on"  # then PostgreSQL itself sees it
+        said = self.refused(BY_INDEX + "SELECT id FROM hurt ORDER BY v <-> '[1,2,3]' LIMIT 100;",
+                            "XX001" if checksums else "XX002")
+        self.assertIn("invalid page" if checksums else "REINDEX", said)
         self.sql("REINDEX INDEX hurt_index;")
         self.compare("hurt")
 

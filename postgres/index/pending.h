@@ -1,0 +1,19 @@
+// This header keeps rows that statements insert until there are many of them, or the transaction
+// ends.
+//
+// A row that waits has no VID and no entry yet. No other transaction can see it, and the own one
+// sends it before it scans.
+#ifndef FARVEC_POSTGRES_INDEX_PENDING_H
+#define FARVEC_POSTGRES_INDEX_PENDING_H
+
+#include <postgres.h>
+
+#include "postgres/index/index.h"
+
+// Keeps a row of this transaction. May send it and those before it.
+void keep_row(Relation index, Datum value, bool is_null, ItemPointer tid);
+
+// Sends the rows of an index that wait.
+void send_kept_rows(Relation index);
+
+#endif
