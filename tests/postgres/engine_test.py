@@ -291,6 +291,62 @@ class Ends(EngineTest):
             return False
 
 
+class Standby(EngineTest):
+    """A standby has an engine of its own, which follows the pages that were replayed."""
+
+    def test_a_standby_answers_follows_and_is_promoted(self):
+        self.make_items(600)
+        self.assert_answers()
+        standby = self.start_standby()
+        follower = self.follower_of(standby)
+        follower.assert_answers()
+        self.sql(f"INSERT INTO items {ROWS.format(601, 700)};"
+                 "DELETE FROM items WHERE id < 100; VACUUM items;")
+        self.wait_for_replay(standby)
+        follower.assert_answers()
+        os.kill(follower.engine(), signal.SIGKILL)
+        follower.assert_answers()
+        # The data directory has a copy of the primary's engine, which is not taken for its own.
+        self.assertIn("copy of the folder", standby.log.read_text())
+        self.server.end_sessions()
+        self.server.control("stop", "--mode", "immediate")
+        self.assertEqual(standby.control("promote"), 0)
+        follower.sql(f"INSERT INTO items {ROWS.format(701, 800)};")
+        follower.assert_answers()
+        follower.assert_sound("items_v")
+
+    def start_standby(self):
+        folder = self.server.top / "standby"
+        folder.mkdir(mode=0o700)
+        self.server.own(folder)
+        self.server.run("pg_basebackup", "--pgdata", folder, "--host", self.server.sockets,
+                        "--username", "postgres", "--write-recovery-conf", "--checkpoint", "fast",
+                        **self.server.as_user)
+        standby = Postgres.__new__(Postgres)
+        standby.__dict__.update(self.server.__dict__)
+        standby.folder, standby.log, standby.sessions = folder, folder.with_name("standby.log"), {}
+        standby.start({**SETTINGS, "hot_standby": "on",
+                       "primary_conninfo": f"host={self.server.sockets} user=postgres"})
+        self.addCleanup(standby.control, "stop", "--mode", "immediate")
+        self.addCleanup(standby.end_sessions)
+        return standby
+
+    def wait_for_replay(self, standby):
+        position = self.one("SELECT pg_current_wal_insert_lsn();")
+        wait_until("the standby has followed", lambda: standby.one(
+            f"SELECT pg_last_wal_replay_lsn() >= '{position}';") == "t")
+
+    def follower_of(self, standby):
+        """What the tests do, on the standby."""
+        class Follower(EngineTest):
+            server = standby
+
+            def runTest(self):
+                pass
+
+        return Follower()
+
+
 class Memory(EngineTest):
     settings = {"farvec.engine_memory": "1MB"}
 
