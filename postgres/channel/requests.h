@@ -76,7 +76,7 @@ typedef struct AskList {
 typedef struct ToldState {
   uint64_t covered;
   uint64_t rows;
-  uint64_t bytes;   // on the disk
+  uint64_t bytes;   // on the disk, without the log
   uint64_t memory;  // that it takes in the engine
   uint32_t ready;   // 0 or 1
   uint32_t zero;

@@ -100,7 +100,7 @@ ToldState OpenIndex::state() const {
   const collection::ViewSize size = size_of(*collection_->view());
   return {.covered = covered_.load(std::memory_order_relaxed),
           .rows = size.live,
-          .bytes = size.segment_bytes + collection_->state().log_bytes,
+          .bytes = size.segment_bytes,
           .memory = size.segment_bytes + size.dram_bytes,
           .ready = is_ready ? 1u : 0u,
           .zero = 0};

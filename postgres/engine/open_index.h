@@ -55,6 +55,7 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   bool caught_up() const { return caught_up_.load(std::memory_order_acquire); }
   /// Says whether it has caught up, and is told all later inserts.
   bool ready() const { return caught_up() && ready_.load(std::memory_order_relaxed); }
+  /// Takes no lock for long: a core may call it.
   ToldState state() const;
   /// Returns the bytes that it takes in this process: records, ids and fresh rows.
   std::size_t memory() const;
