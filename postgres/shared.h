@@ -14,7 +14,7 @@
 // The server's engine, as its worker knows it.
 typedef struct EngineState {
   slock_t lock;                       // guards the members below
-  uint64 incarnation;                 // of the engine that serves; 0: none does
+  uint64 incarnation;                 // that of the engine that serves; 0: none does
   char segment[FARVEC_SEGMENT_PATH];  // the file of its channel
   char why[FARVEC_ENGINE_REASON];     // why none serves; empty: it has not been started yet
 } EngineState;

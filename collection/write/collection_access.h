@@ -23,6 +23,8 @@ struct CollectionAccess {
   std::shared_ptr<const ProbingNodes> followers = nullptr;
   wal::Durability durability = wal::Durability::commit;
   double interval_us = 10'000;
+  /// What the log allocates on the disk at a time. It bounds the bytes of a record.
+  std::uint64_t log_segment_bytes = wal::LogOptions{}.segment_bytes;
   unsigned build_threads = 1;  ///< build segments in the background; 0: one per processor
   /// Threads that merge segments, beside those that build; 0: one per processor.
   unsigned merge_threads = 1;

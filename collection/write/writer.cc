@@ -24,6 +24,7 @@ wal::LogOptions log_options(const CollectionAccess& access) {
   wal::LogOptions options;
   options.durability = access.durability;
   options.interval_us = access.interval_us;
+  options.segment_bytes = access.log_segment_bytes;
   return options;
 }
 

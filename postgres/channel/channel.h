@@ -1,7 +1,7 @@
 // A channel is a memory segment through which processes ask an engine, and get its answers.
 //
 // The engine makes a file for each of its starts, and both sides map it. Each asking process has a
-// slot, with room for one request and one answer. Nobody trusts what the other side wrote: what is
+// slot, with room for one request and one answer. Neither side trusts what the other wrote: what is
 // read is copied first and then checked. Wake-ups are hints only. Every wait is bounded, and looks
 // at the slot's state afterwards, which alone says that there is an answer.
 //

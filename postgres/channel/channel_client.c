@@ -9,12 +9,12 @@ static bool is_let_go(const ChannelSlot* slot) {
   return phase == kPhaseIdle || phase == kPhaseAnswered;
 }
 
-// A slot that somebody left is free once the engine has let its request go.
+// A slot that was left is free once the engine has let its request go.
 static bool claim(ChannelSlot* slot, uint32_t self) {
   uint32_t owner = atomic_load_explicit(&slot->owner, memory_order_relaxed);
   if (owner != 0 && owner != OWNER_LEFT) return false;
   if (!is_let_go(slot)) return false;
-  // Acquire pairs with the release of who had it before.
+  // Acquire pairs with the release of its former owner.
   return atomic_compare_exchange_strong_explicit(&slot->owner, &owner, self, memory_order_acq_rel,
                                                  memory_order_relaxed);
 }
@@ -62,14 +62,14 @@ uint64_t channel_ask(Channel* channel, uint32_t slot, uint32_t operation, uint32
   const uint64_t sequence = channel_last_sequence(channel, slot) + 1;
   to->operation = operation;
   to->request_bytes = bytes;
-  // Release: who sees the request asked sees its bytes.
+  // Release: the request's bytes are seen with it.
   atomic_store_explicit(&to->state, channel_word(sequence, kPhaseAsked), memory_order_release);
   channel_announce(channel, slot);
   return sequence;
 }
 
 static bool is_answered(const ChannelSlot* slot, uint64_t sequence) {
-  // Acquire: who sees the answer given sees its bytes.
+  // Acquire: the answer's bytes are seen with it.
   const uint64_t word = atomic_load_explicit(&slot->state, memory_order_acquire);
   return word == channel_word(sequence, kPhaseAnswered);
 }

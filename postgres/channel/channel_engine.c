@@ -76,7 +76,7 @@ void channel_answer(Channel* channel, const ChannelTaken* taken, int32_t status,
   // From here on the slot may have another request.
   atomic_store_explicit(&channel->under_way[taken->slot], 0, memory_order_release);
   uint64_t word = channel_word(taken->sequence, kPhaseTaken);
-  // Release: who sees the answer given sees its bytes.
+  // Release: the answer's bytes are seen with it.
   atomic_compare_exchange_strong_explicit(&to->state, &word,
                                           channel_word(taken->sequence, kPhaseAnswered),
                                           memory_order_acq_rel, memory_order_relaxed);

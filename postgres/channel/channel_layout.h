@@ -1,4 +1,5 @@
-// The bytes of a channel's segment. Only files of this folder include it: C++ knows no _Atomic.
+// This header has the bytes of a channel's segment. Only files of this folder include it: C++ knows
+// no _Atomic.
 #ifndef FARVEC_POSTGRES_CHANNEL_CHANNEL_LAYOUT_H
 #define FARVEC_POSTGRES_CHANNEL_CHANNEL_LAYOUT_H
 
@@ -38,14 +39,14 @@ enum {
 };
 #define PHASE_BITS 2
 
-// Nobody has the slot any more, but the engine may still have its request.
+// The slot has no owner any more, but the engine may still have its request.
 #define OWNER_LEFT UINT32_MAX
 
 typedef struct ChannelSlot {
   // The request's sequence and its phase, in one word, so that both change together.
   _Atomic uint64_t state;
-  _Atomic uint64_t given_up;  // sequence of a request whose answer nobody waits for
-  _Atomic uint32_t owner;     // process; 0: nobody
+  _Atomic uint64_t given_up;  // sequence of a request whose answer is not waited for
+  _Atomic uint32_t owner;     // process; 0: none
   _Atomic uint32_t answered;  // counts answers; a futex on which the owner sleeps
   uint32_t operation;
   uint32_t request_bytes;
@@ -61,13 +62,13 @@ static_assert(sizeof(ChannelSlot) == 128 + CHANNEL_REQUEST_BYTES + CHANNEL_ANSWE
               "a slot has no gaps");
 static_assert(sizeof(ChannelSlot) % 64 == 0, "slots share no cache line");
 
-#define CHANNEL_HEADER_BYTES 4096  // of the file; slots follow
+#define CHANNEL_HEADER_BYTES 4096  // where slots begin in the file
 static_assert(sizeof(ChannelHeader) <= CHANNEL_HEADER_BYTES, "the header has a page");
 
 struct Channel {
   ChannelHeader* header;
   ChannelSlot* slots;
-  // Copies of what never changes, which nobody else can write.
+  // Copies of what never changes, which no other process can write.
   uint32_t slot_count;
   uint32_t engine_pid;
   uint64_t incarnation;

@@ -1,6 +1,6 @@
-// What is asked of an engine through a channel, and what it answers. Numbers are the machine's own:
-// both sides run on it. Names of types and metrics, and the statuses of answers, are the numbers of
-// farvec.h.
+// This header has what is asked of an engine through a channel, and what it answers. Numbers are
+// the machine's own: both sides run on it. Names of types and metrics, and the statuses of answers,
+// are the numbers of farvec.h.
 //
 // An answer with another status than 0 is a text without a zero at its end, which says why.
 #ifndef FARVEC_POSTGRES_CHANNEL_REQUESTS_H
@@ -52,7 +52,7 @@ typedef struct AskOpen {
 typedef struct AskRows {
   AskedIndex index;
   uint32_t count;
-  uint32_t row_bytes;    // of a vector; 0 where none come
+  uint32_t row_bytes;    // bytes of a vector; 0 where none come
   uint32_t deadline_ms;  // how long to wait for room
   // What follows where it is not 0: the end of each row's tuple (layout/attributes/tuple.h), 4
   // bytes each, and then these bytes of tuples.
@@ -83,7 +83,7 @@ typedef struct AskList {
 typedef struct ToldState {
   uint64_t covered;
   uint64_t rows;
-  uint64_t bytes;   // on the disk
+  uint64_t bytes;   // on the disk, without the log
   uint64_t memory;  // that it takes in the engine
   uint32_t ready;   // 0 or 1
   uint32_t zero;
@@ -100,6 +100,7 @@ typedef struct ToldFound {
   uint64_t matches;
   uint64_t walks;
   uint64_t scans;
+  uint64_t took_ns;  // the search itself, on its core
 } ToldFound;
 
 typedef struct ToldList {

@@ -46,7 +46,7 @@ search::SearchTask* ChannelFeed::next() {
     if (taken.operation != kAskSearch) {
       Request request;
       request.copy(parts_.channel, taken);
-      parts_.calls.submit(std::move(request));
+      if (!answer_state(request)) parts_.calls.submit(std::move(request));
       continue;
     }
     std::unique_ptr<IndexSearch> search = free_search();
@@ -54,6 +54,22 @@ search::SearchTask* ChannelFeed::next() {
     if (IndexSearch* const task = begin(std::move(search)); task != nullptr) return task;
   }
   return nullptr;
+}
+
+/// Scans ask for the state of their index first. That of an open index is told at once: another
+/// thread would cost more than the answer. Returns false for all else.
+bool ChannelFeed::answer_state(const Request& request) const {
+  if (request.operation() != kAskState) return false;
+  try {
+    RequestReader reader = request.reader();
+    const std::shared_ptr<OpenIndex> index =
+        parts_.indexes.find(name_of(reader.read<AskedIndex>()));
+    if (index == nullptr) return false;
+    request.answer_with(index->state());
+  } catch (...) {
+    request.fail_with_current();
+  }
+  return true;
 }
 
 /// Returns the task for the core; null where it was answered, or has to wait for its index.

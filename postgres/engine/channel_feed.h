@@ -50,6 +50,7 @@ class ChannelFeed final : public search::TaskFeed {
   std::unique_ptr<IndexSearch> free_search();
   IndexSearch* begin(std::unique_ptr<IndexSearch> search);
   IndexSearch* run(std::unique_ptr<IndexSearch> search, std::shared_ptr<OpenIndex> index);
+  bool answer_state(const Request& request) const;
   void open_first(std::unique_ptr<IndexSearch> search, const IndexName& name);
 
   const FeedParts parts_;

@@ -16,7 +16,7 @@
 namespace farvec::postgres {
 
 struct EngineOptions {
-  std::filesystem::path folder;  ///< of all indexes
+  std::filesystem::path folder;  ///< where all indexes are
   std::string segment;           ///< the file of the channel, which is made
   std::uint64_t memory = 0;      ///< IndexesOptions::memory
   unsigned threads = 1;          ///< cores that search
@@ -61,7 +61,8 @@ class Engine {
   const ChannelFile file_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> broken_{false};
-  std::uint32_t rounds_ = 0;  ///< of keep_house()
+  std::uint32_t rounds_ = 0;           ///< calls of keep_house()
+  std::atomic<bool> flushing_{false};  ///< a call flushes indexes
   LateSearches late_;
   Calls calls_;
   std::vector<std::thread> cores_;

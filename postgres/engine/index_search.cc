@@ -42,6 +42,10 @@ attributes::ConditionPointer parse(std::string_view text, const layout::Schema& 
   }
 }
 
+std::uint64_t nanoseconds(Ticks ticks) {
+  return static_cast<std::uint64_t>(1e3 * ticks_to_us(ticks));
+}
+
 void append(std::vector<std::byte>& to, const void* data, std::size_t bytes) {
   const auto* const from = static_cast<const std::byte*>(data);
   to.insert(to.end(), from, from + bytes);
@@ -117,7 +121,8 @@ void IndexSearch::finish() {
                         .distances = counts.distances,
                         .matches = counts.matches,
                         .walks = counts.walks,
-                        .scans = counts.scans};
+                        .scans = counts.scans,
+                        .took_ns = nanoseconds(clock.finished - clock.started)};
   told_.clear();
   append(told_, &found, sizeof(found));
   append(told_, ids_.data(), answer.found * sizeof(std::uint64_t));

@@ -7,6 +7,7 @@
 #include "base/status_error.h"
 #include "postgres/engine/index_folder.h"
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 
 /// The memory of all indexes is counted again after this time.
 constexpr double kCountedForUs = 10e3;
+constexpr double kFlushUs = 10e6;
 
 const fs::path& made(const fs::path& folder) {
   const NewFolders folders(folder);
@@ -174,6 +176,17 @@ void Indexes::clean() {
     std::erase(leaving_, nullptr);
   }
   // Their background ends without the lock.
+}
+
+void Indexes::flush_told() {
+  for (const auto& index : all_open()) {
+    if (index->leaving()) continue;
+    try {
+      index->flush_told(now_ticks() + us_to_ticks(kFlushUs));
+    } catch (const std::exception& error) {
+      spdlog::warn("index {} is not durable: {}", to_string(index->name()), error.what());
+    }
+  }
 }
 
 std::vector<std::shared_ptr<OpenIndex>> Indexes::all_open() const {

@@ -44,6 +44,9 @@ class Indexes {
   std::shared_ptr<OpenIndex> open(const IndexName& name, const AskOpen& shape);
   /// Removes an index, open or not. Throws Error where files cannot be removed.
   void drop(const IndexName& name);
+  /// Makes durable what all open indexes were told (OpenIndex::flush_told()). What fails is logged,
+  /// and tried again by the next call. For one thread, which may wait.
+  void flush_told();
   /// Closes what was dropped, when no core has it any more. For a thread that may wait.
   void clean();
 

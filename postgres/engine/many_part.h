@@ -14,7 +14,7 @@
 namespace farvec::postgres {
 
 /// Makes what it needs for an index when it is first asked for it, and lets go of it soon after the
-/// index leaves. Whoever asks holds the index during the search.
+/// index leaves. A caller holds the index during its search.
 class ManyPart final : public search::CorePart {
  public:
   ManyPart(std::uint32_t slots, coroutines::Scheduler& scheduler)

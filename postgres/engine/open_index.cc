@@ -14,7 +14,7 @@ namespace {
 /// Raises a number that others raise too.
 void raise(std::atomic<std::uint64_t>& number, std::uint64_t to) {
   std::uint64_t now = number.load(std::memory_order_relaxed);
-  while (now < to && !number.compare_exchange_weak(now, to, std::memory_order_relaxed)) {
+  while (now < to && !number.compare_exchange_weak(now, to, std::memory_order_seq_cst)) {
   }
 }
 
@@ -25,7 +25,8 @@ OpenIndex::OpenIndex(std::filesystem::path folder, IndexName name, OpenedFolder 
       name_(name),
       collection_(std::move(opened.collection)),
       mark_(std::move(opened.mark)),
-      covered_(mark_.covered) {}
+      covered_(mark_.covered),
+      marking_(mark_.covered) {}
 
 void OpenIndex::load() const {
   const collection::ViewPointer view = collection_->view();
@@ -44,11 +45,19 @@ void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
       packed_view(vectors.data(), vids.size(), shape.dimension, shape.source_type);
   changes::Receipt receipt;
   collection_->insert({rows, vids, tuples}, {.until = until}, receipt);
+  if (vids.empty()) return;
+  const auto [least, most] = std::minmax_element(vids.begin(), vids.end());
+  if (*least < marking_.load(std::memory_order_seq_cst)) {
+    collection_->make_durable({.until = until});
+  }
+  raise(told_, *most + 1);
+  changed_.store(true, std::memory_order_release);
 }
 
 void OpenIndex::erase(std::span<const std::uint64_t> vids, Ticks until) {
   changes::Receipt receipt;
   collection_->erase(vids, {.until = until}, receipt);
+  changed_.store(true, std::memory_order_release);
 }
 
 changes::FoundRows OpenIndex::get(std::span<const std::uint64_t> vids, Ticks until) const {
@@ -67,6 +76,7 @@ void OpenIndex::flush(std::uint64_t vid, Ticks until) {
                       "the index has to catch up with its table before it can be made durable");
   }
   const std::lock_guard lock(flushing_);
+  raise(marking_, vid);
   collection_->make_durable({.until = until});
   if (vid <= mark_.covered) return;
   layout::CoverageMark mark = mark_;
@@ -76,12 +86,22 @@ void OpenIndex::flush(std::uint64_t vid, Ticks until) {
   raise(covered_, vid);
 }
 
+void OpenIndex::flush_told(Ticks until) {
+  if (!ready() || !changed_.exchange(false, std::memory_order_acq_rel)) return;
+  try {
+    flush(told_.load(std::memory_order_relaxed), until);
+  } catch (...) {
+    changed_.store(true, std::memory_order_release);
+    throw;
+  }
+}
+
 ToldState OpenIndex::state() const {
-  const bool is_ready = caught_up() && ready_.load(std::memory_order_relaxed);
+  const bool is_ready = ready();  // it is read before the VID that it is ready from
   const collection::ViewSize size = size_of(*collection_->view());
   return {.covered = covered_.load(std::memory_order_relaxed),
           .rows = size.live,
-          .bytes = size.segment_bytes + collection_->state().log_bytes,
+          .bytes = size.segment_bytes,
           .memory = size.segment_bytes + size.dram_bytes,
           .ready = is_ready ? 1u : 0u,
           .zero = 0};

@@ -43,12 +43,21 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// Takes it that every VID below this was inserted, and with `ready`, that every later one will
   /// be too. It may be searched.
   void covers(std::uint64_t vid, bool ready);
-  /// Makes all that is in it durable, then the mark. Throws StatusError (failed_precondition) where
-  /// it has not caught up, and Error where that fails; then the mark is as it was.
+  /// Makes all that is in it durable, then the mark, which covers `vid` at least. Throws
+  /// StatusError (failed_precondition) where it has not caught up, and Error where that fails; then
+  /// the mark is as it was.
   void flush(std::uint64_t vid, Ticks until);
+  /// Does that for all that was told, where there is something new and the index is ready. A
+  /// smaller VID that is still on its way is made durable before its insert is answered. One that
+  /// is refused, or gets no answer, is noted by its backend in the index's pages, and is told
+  /// again.
+  void flush_told(Ticks until);
 
-  /// Says whether searches may be answered: somebody has said since it was opened what it covers.
+  /// Says whether searches may be answered: covers() was called since it was opened.
   bool caught_up() const { return caught_up_.load(std::memory_order_acquire); }
+  /// Says whether it has caught up, and is told all later inserts.
+  bool ready() const { return caught_up() && ready_.load(std::memory_order_relaxed); }
+  /// Takes no lock for long: a core may call it.
   ToldState state() const;
   /// Returns the bytes that it takes in this process: records, ids and fresh rows.
   std::size_t memory() const;
@@ -64,6 +73,11 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   std::mutex flushing_;  ///< guards the mark
   layout::CoverageMark mark_;
   std::atomic<std::uint64_t> covered_;
+  /// Inserts of smaller VIDs are durable before they are answered. It is raised before the log is
+  /// flushed for a mark. An insert that still sees the former value was in the log before.
+  std::atomic<std::uint64_t> marking_;
+  std::atomic<std::uint64_t> told_{0};  ///< above every VID that was inserted
+  std::atomic<bool> changed_{false};    ///< since the last flush_told()
   std::atomic<bool> ready_{false};
   std::atomic<bool> caught_up_{false};  ///< release after covered_ and ready_
   std::atomic<bool> leaving_{false};

@@ -1,4 +1,4 @@
-// A Request is a copy of what a process asked, which nobody else can change, and the way back.
+// A Request is a copy of what a process asked, which stays as it is, and the way back to it.
 #pragma once
 
 #include "base/clock.h"

@@ -16,11 +16,11 @@ struct StoreSearch {
   Store* store;
   void* query;
   char* filter;       // empty: there is none
-  uint32 k;           // of the next search
+  uint32 k;           // wanted of the next search
   uint32 list;        // the least
   bool is_last;       // no further search finds more
   HTAB* given;        // VIDs
-  StoreFound* found;  // of the last search, those that were not given; room for ASK_MOST_ROWS
+  StoreFound* found;  // what the last search found that was not given; room for ASK_MOST_ROWS
   size_t count;
   size_t at;
   farvec_counts counts;

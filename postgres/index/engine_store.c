@@ -94,12 +94,25 @@ static void begin_in_engine(Store* store, bool is_build, Patience* patience) {
   store->looked_in = link->incarnation;
 }
 
-// It is opened each time: another backend may have dropped it, and the index may be back.
+// An index that this backend has opened in this engine may have been dropped by another one since,
+// and has to be opened again.
+static bool look_now(Store* store, EngineLink* link, Patience* patience, ToldState* state,
+                     farvec_error* error) {
+  uint32 bytes;
+  if (store->opened_in == link->incarnation) {
+    if (ask_engine(link, kAskState, &store->index, sizeof store->index, patience, &bytes, error)) {
+      return is_state(link, bytes, state, error);
+    }
+    if (error->status != FARVEC_NOT_FOUND) return false;
+  }
+  return open_now(store, link, false, patience, state, error);
+}
+
 static StoreState state_in_engine(Store* store, Patience* patience) {
   farvec_error error = {0};
   ToldState state;
   EngineLink* link = engine_link(&error);
-  if (link == NULL || !open_now(store, link, false, patience, &state, &error)) {
+  if (link == NULL || !look_now(store, link, patience, &state, &error)) {
     raise_engine_error(&error, patience);
   }
   store->looked_in = link->incarnation;

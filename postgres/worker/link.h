@@ -12,7 +12,7 @@ typedef struct EngineLink {
   Channel* channel;
   uint32 slot;
   uint64 incarnation;
-  char answer[CHANNEL_ANSWER_BYTES];  // of the last call; nobody else writes it
+  char answer[CHANNEL_ANSWER_BYTES];  // that of the last call, which no other process writes
 } EngineLink;
 
 // The link, made when there is none with this engine yet. NULL, with the reason in `error`, where

@@ -16,7 +16,7 @@
 
 #include "postgres/worker/settings.h"
 
-#define END_LOOKS 500  // of 10 ms each, before a process that was told to end is killed
+#define END_LOOKS 500  // 10 ms each, before a process that was told to end is killed
 #define LOOK_US 10000
 
 #define MAX_WORDS 16
@@ -98,6 +98,7 @@ static void spawn(EngineProcess* engine, char** words, int input[2], int output[
   engine->input = input[1];
   engine->output = output[0];
   engine->length = 0;
+  engine->last[0] = '\0';
   errno = failed;
 }
 
@@ -129,7 +130,10 @@ bool start_process(EngineProcess* engine, uint32 slots, char* why, size_t why_by
 
 static void write_line(EngineProcess* engine) {
   engine->line[engine->length] = '\0';
-  if (engine->length > 0) ereport(LOG, (errmsg_internal("%s", engine->line)));
+  if (engine->length > 0) {
+    strlcpy(engine->last, engine->line, sizeof engine->last);
+    ereport(LOG, (errmsg_internal("%s", engine->line)));
+  }
   engine->length = 0;
 }
 
@@ -160,12 +164,12 @@ static void take_leave(EngineProcess* engine) {
 bool has_ended(EngineProcess* engine, char* why, size_t why_bytes) {
   int status;
   if (waitpid(engine->pid, &status, WNOHANG) != engine->pid) return false;
+  take_leave(engine);
   if (WIFSIGNALED(status)) {
     snprintf(why, why_bytes, "was ended by signal %d", WTERMSIG(status));
   } else {
-    snprintf(why, why_bytes, "has ended with status %d", WEXITSTATUS(status));
+    snprintf(why, why_bytes, "has ended with status %d (%s)", WEXITSTATUS(status), engine->last);
   }
-  take_leave(engine);
   return true;
 }
 

@@ -10,7 +10,8 @@ typedef struct EngineProcess {
   int output;  // its log lines, which are read without waiting
   char segment[1024];
   char line[1024];  // the beginning of a log line
-  size_t length;    // of it
+  size_t length;    // how long that is
+  char last[128];   // the beginning of its last line
 } EngineProcess;
 
 // Starts the program. Answers whether it could be; the reason is in `why` if not. A program that

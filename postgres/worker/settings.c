@@ -20,7 +20,9 @@ int farvec_engine_clean_s = USUAL_CLEAN_S;
 static char* program = NULL;
 static char* folder = NULL;
 
+// The server takes settings that hold from its start only while it starts.
 void define_engine_settings(void) {
+  if (!process_shared_preload_libraries_in_progress) return;
   DefineCustomStringVariable("farvec.engine", "Program of the engine that has the indexes.",
                              "Empty: " PROGRAM " beside the extension.", &program, "",
                              PGC_POSTMASTER, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
@@ -36,6 +38,10 @@ void define_engine_settings(void) {
   DefineCustomIntVariable(
       "farvec.engine_threads", "Threads of the engine that search; 0: one for each processor.",
       NULL, &farvec_engine_threads, 0, 0, MAX_THREADS, PGC_POSTMASTER, 0, NULL, NULL, NULL);
+  DefineCustomIntVariable("farvec.engine_clean_interval",
+                          "Time between two looks for indexes of the engine that are gone.", NULL,
+                          &farvec_engine_clean_s, USUAL_CLEAN_S, 1, MAX_CLEAN_S, PGC_SIGHUP,
+                          GUC_UNIT_S, NULL, NULL, NULL);
 }
 
 char* engine_program(void) {

@@ -29,6 +29,7 @@ HELD = {
     "libfarvec0": ("usr/lib/libfarvec.so.0",),
     EXTENSION: tuple(f"usr/{path}" for major in [(EXTENSION or "--").split("-")[1]] for path in (
         f"lib/postgresql/{major}/lib/farvec.so",
+        f"lib/postgresql/{major}/lib/farvec-postgres-engine",
         f"share/postgresql/{major}/extension/farvec.control",
         f"share/postgresql/{major}/extension/farvec--0.1.sql")),
 }

@@ -8,7 +8,7 @@ from farvec_tool import farvec
 
 SEED = int(os.environ.get("FARVEC_SEED", "1"))
 PRELOAD = {"shared_preload_libraries": "farvec", "max_prepared_transactions": "2",
-           "allow_in_place_tablespaces": "on"}
+           "farvec.engine_memory": "0", "allow_in_place_tablespaces": "on"}
 # A plan that takes the index, and one that does not.
 BY_INDEX = "SET enable_seqscan = off; SET enable_sort = off;"
 BY_TABLE = "SET enable_indexscan = off;"
@@ -30,6 +30,7 @@ class IndexTest(unittest.TestCase):
     """Each class of tests has a server of its own, because some of them stop it."""
 
     setup = "CREATE EXTENSION farvec;"
+    preload = PRELOAD
 
     @classmethod
     def setUpClass(cls):
@@ -47,7 +48,7 @@ class IndexTest(unittest.TestCase):
 
     @classmethod
     def start_server(cls, pg_config, folder):
-        cls.server = Postgres(pg_config, folder, **PRELOAD)
+        cls.server = Postgres(pg_config, folder, **cls.preload)
         cls.addClassCleanup(cls.server.close)
         cls.nodes = Nodes()
         cls.addClassCleanup(cls.nodes.close)
@@ -59,6 +60,11 @@ class IndexTest(unittest.TestCase):
     @classmethod
     def one(cls, statements, **options):
         return cls.server.one(statements, **options)
+
+    @classmethod
+    def begin(cls, statements):
+        """A psql that runs statements and is not waited for."""
+        return cls.server.begin(statements)
 
     def refused(self, statements, state, **options):
         """The text of the error that the statements end with; it has the SQLSTATE `state`."""

@@ -218,6 +218,37 @@ TEST_F(EngineProgram, WhatWasNotFlushedIsNotCoveredAfterAKill) {
   expect_answers(table);
 }
 
+TEST_F(EngineProgram, WhatWasToldIsDurableAfterAnOrderlyEndOrAWhile) {
+  start();
+  const Table table(400);
+  index().open();
+  insert(table);
+  index().covers(1);
+  engine_->close_input();
+  EXPECT_EQ(engine_->end(), 0);
+  start();
+  EXPECT_EQ(index().open().covered, 401u);
+  index().covers(401);
+  insert(Table(10, 1001));
+  for (int i = 0; i < 3000 && index().state().covered < 1011; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill_and_start();
+  EXPECT_EQ(index().open().covered, 1011u);
+}
+
+TEST_F(EngineProgram, WhatAStandbyWasToldIsNotCovered) {
+  start();
+  const Table table(40);
+  index().open();
+  insert(table);
+  EXPECT_EQ(asking_->ask_with(kAskCovers, AskVid{kShape.index, 21, 0, 0}).status, 0);
+  engine_->close_input();
+  EXPECT_EQ(engine_->end(), 0);
+  start();
+  EXPECT_LE(index().open().covered, 21u);
+}
+
 TEST_F(EngineProgram, AnIndexIsOpenedByAnyRequestAfterARestart) {
   start();
   const Table table(100);
