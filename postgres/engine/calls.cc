@@ -45,8 +45,9 @@ void insert(Indexes& indexes, const Request& request) {
   const std::span<const std::byte> vectors =
       reader.take(std::size_t{asked.count} * asked.row_bytes);
   reader.end();
-  indexes.require_memory();
-  indexes.open(name_of(asked.index))->insert(vids, vectors, end_of(asked.deadline_ms));
+  const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
+  indexes.require_memory(*index);
+  index->insert(vids, vectors, end_of(asked.deadline_ms));
   request.answer();
 }
 
