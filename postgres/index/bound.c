@@ -27,7 +27,8 @@ static double bound_of_product(const FarvecScan* scan, const StoreShape* shape, 
 }
 
 static double bound_of_cosine(const StoreShape* shape, double distance) {
-  const double rounding = shape->type == FARVEC_F16 ? 4 * UNIT_OF_HALVES : 0;
+  // Both unit vectors are rounded.
+  const double rounding = shape->type == FARVEC_F16 ? 2.5 * UNIT_OF_HALVES : 0;
   return distance - 8 * error_of_sum(shape) - rounding;
 }
 

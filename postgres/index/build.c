@@ -58,11 +58,20 @@ static void finish_store(Build* build) {
   if (index->kind->flush != NULL) index->kind->flush(index->store, next, &index->patience);
 }
 
+static IndexBuildResult* result_of(double heap_rows, double index_rows) {
+  IndexBuildResult* result = palloc0(sizeof *result);
+  result->heap_tuples = heap_rows;
+  result->index_tuples = index_rows;
+  return result;
+}
+
 IndexBuildResult* farvec_build(Relation heap, Relation index, IndexInfo* info) {
-  shared_state();
   const StoreShape shape = shape_of(index);
+  if (!IsBinaryUpgrade) shared_state();
   store_kind(node_of(index));
   status_create(index, MAIN_FORKNUM, &shape);
+  // The pages of the old server come in place of these.
+  if (IsBinaryUpgrade) return result_of(0, 0);
   Build build = {.rows = 0};
   open_index(&build.index, index, FARVEC_BATCH_DEADLINE_MS);
   build.index.kind->begin(build.index.store, true, &build.index.patience);
@@ -73,10 +82,7 @@ IndexBuildResult* farvec_build(Relation heap, Relation index, IndexInfo* info) {
   send_in_build(build.delivery, &build.index);
   finish_store(&build);
   MemoryContextDelete(build.row);
-  IndexBuildResult* result = palloc0(sizeof *result);
-  result->heap_tuples = scanned;
-  result->index_tuples = build.rows;
-  return result;
+  return result_of(scanned, build.rows);
 }
 
 // The init fork of an unlogged index, which takes the place of its pages after a crash.

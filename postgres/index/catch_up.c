@@ -129,6 +129,7 @@ static void look_what_lacks(CatchUp* work, StoreState* state) {
   const bool writes = !RecoveryInProgress();
   lock_delivery(index->relation, ExclusiveLock);
   if (state->foreign) {
+    index->patience = patience_for(FARVEC_BATCH_DEADLINE_MS);
     index->kind->begin(index->store, false, &index->patience);
     state->foreign = false;
     state->covered = 0;

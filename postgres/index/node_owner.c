@@ -41,21 +41,83 @@ static bool set_error(farvec_error* error, farvec_status status, const char* mes
   return false;
 }
 
-bool is_own_now(Store* store, Connection* node, Patience* patience, farvec_error* error) {
+// The marks that are there, and how many rows.
+static farvec_rows* list_marks(Store* store, Connection* node, Patience* patience) {
+  farvec_rows* rows = NULL;
+  farvec_error error;
+  farvec_status status;
+  FARVEC_CALL(patience, status,
+              library()->list(node->handle, NULL, FARVEC_FIRST_MARK, 2 * FARVEC_MARKS, &wait, &rows,
+                              &error));
+  if (status != FARVEC_OK) raise_node_error(store, &error, patience);
+  return rows;
+}
+
+// Rows of ones, which every type and metric can have.
+static void* marked_vectors(const StoreShape* shape) {
+  char* vectors = palloc0(FARVEC_MARKS * vector_size(shape));
+  const size_t elements = (size_t)FARVEC_MARKS * shape->dimension;
+  for (size_t i = 0; i < elements && shape->type == FARVEC_F32; i++) ((float*)vectors)[i] = 1;
+  for (size_t i = 0; i < elements && shape->type == FARVEC_F16; i++) {
+    ((uint16*)vectors)[i] = HALF_ONE;
+  }
+  for (size_t i = 0; i < FARVEC_MARKS && shape->type == FARVEC_B1; i++) {
+    vectors[i * vector_size(shape)] = 1;
+  }
+  return vectors;
+}
+
+static void insert_marks(Store* store, Connection* node, Patience* patience) {
+  const uint64 marks[FARVEC_MARKS] = {index_mark(&store->key.identity),
+                                      pages_mark(&store->key.identity)};
+  const farvec_vectors rows = {marked_vectors(&store->shape), FARVEC_MARKS, store->shape.dimension,
+                               store->shape.type};
+  farvec_error error;
+  farvec_status status;
+  FARVEC_CALL(patience, status,
+              library()->insert(node->handle, &rows, marks, NULL, &wait, NULL, &error));
+  if (status != FARVEC_OK) raise_node_error(store, &error, patience);
+}
+
+// The marks of the index's pages and of the index, which are there or not.
+static farvec_status find_marks(Store* store, Connection* node, bool* found, Patience* patience,
+                                farvec_error* error) {
   const uint64 marks[FARVEC_MARKS] = {index_mark(&store->key.identity),
                                       pages_mark(&store->key.identity)};
   farvec_rows* rows = NULL;
   farvec_status status;
-  store->owned_at = 0;
-  store->owners = pg_atomic_read_u64(&shared_state()->owners);
   FARVEC_CALL(patience, status,
               library()->get(node->handle, marks, FARVEC_MARKS, &wait, &rows, error));
-  if (status != FARVEC_OK) return false;
-  const bool is_there = library()->rows_found(rows, 0) && library()->rows_found(rows, 1);
+  if (status != FARVEC_OK) return status;
+  for (size_t i = 0; i < FARVEC_MARKS; i++) found[i] = library()->rows_found(rows, i) != 0;
   library()->rows_free(rows);
-  if (!is_there) {
+  return status;
+}
+
+// pg_upgrade leaves the pages as they are, and gives the cluster another identifier.
+static void take_over(Store* store, Connection* node, Patience* patience) {
+  farvec_rows* rows = list_marks(store, node, patience);
+  const uint64 old = library()->rows_count(rows) > 0 ? library()->rows_id(rows, 0) : FARVEC_NO_ID;
+  library()->rows_free(rows);
+  farvec_error error;
+  farvec_status status = FARVEC_OK;
+  if (old >= FARVEC_FIRST_MARK && old != pages_mark(&store->key.identity) && old != FARVEC_NO_ID) {
+    FARVEC_CALL(patience, status, library()->erase(node->handle, &old, 1, &wait, NULL, &error));
+  }
+  if (status != FARVEC_OK) raise_node_error(store, &error, patience);
+  insert_marks(store, node, patience);
+}
+
+// The mark of the pages is enough: their number is random.
+bool is_own_now(Store* store, Connection* node, Patience* patience, farvec_error* error) {
+  bool found[FARVEC_MARKS];
+  store->owned_at = 0;
+  store->owners = pg_atomic_read_u64(&shared_state()->owners);
+  if (find_marks(store, node, found, patience, error) != FARVEC_OK) return false;
+  if (!found[1]) {
     return set_error(error, FARVEC_FAILED_PRECONDITION, "the collection is not this index's");
   }
+  if (!found[0] && !RecoveryInProgress()) take_over(store, node, patience);
   store->owned_at = GetCurrentTimestamp();
   return true;
 }
@@ -78,18 +140,6 @@ static bool is_of_gone_index(uint64 mark, const StoreIdentity* identity) {
          !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(other.index));
 }
 
-// The marks that are there, and how many rows.
-static farvec_rows* list_marks(Store* store, Connection* node, Patience* patience) {
-  farvec_rows* rows = NULL;
-  farvec_error error;
-  farvec_status status;
-  FARVEC_CALL(patience, status,
-              library()->list(node->handle, NULL, FARVEC_FIRST_MARK, 2 * FARVEC_MARKS, &wait, &rows,
-                              &error));
-  if (status != FARVEC_OK) raise_node_error(store, &error, patience);
-  return rows;
-}
-
 Ownership ownership_of(Store* store, Connection* node, Patience* patience) {
   farvec_rows* rows = list_marks(store, node, patience);
   const size_t count = library()->rows_count(rows);
@@ -105,37 +155,11 @@ Ownership ownership_of(Store* store, Connection* node, Patience* patience) {
   return second == pages_mark(&store->key.identity) ? kOwn : kOfOldPages;
 }
 
-// Rows of ones, which every type and metric can have.
-static void* marked_vectors(const StoreShape* shape) {
-  char* vectors = palloc0(FARVEC_MARKS * vector_size(shape));
-  const size_t elements = (size_t)FARVEC_MARKS * shape->dimension;
-  for (size_t i = 0; i < elements && shape->type == FARVEC_F32; i++) ((float*)vectors)[i] = 1;
-  for (size_t i = 0; i < elements && shape->type == FARVEC_F16; i++) {
-    ((uint16*)vectors)[i] = HALF_ONE;
-  }
-  for (size_t i = 0; i < FARVEC_MARKS && shape->type == FARVEC_B1; i++) {
-    vectors[i * vector_size(shape)] = 1;
-  }
-  return vectors;
-}
-
 static void erase_all(Store* store, Connection* node, Patience* patience) {
   farvec_error error;
   farvec_status status;
   FARVEC_CALL(patience, status,
               library()->erase_matching(node->handle, "true", &wait, NULL, &error));
-  if (status != FARVEC_OK) raise_node_error(store, &error, patience);
-}
-
-static void insert_marks(Store* store, Connection* node, Patience* patience) {
-  const uint64 marks[FARVEC_MARKS] = {index_mark(&store->key.identity),
-                                      pages_mark(&store->key.identity)};
-  const farvec_vectors rows = {marked_vectors(&store->shape), FARVEC_MARKS, store->shape.dimension,
-                               store->shape.type};
-  farvec_error error;
-  farvec_status status;
-  FARVEC_CALL(patience, status,
-              library()->insert(node->handle, &rows, marks, NULL, &wait, NULL, &error));
   if (status != FARVEC_OK) raise_node_error(store, &error, patience);
 }
 

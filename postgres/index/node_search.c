@@ -1,4 +1,4 @@
-// Searches of an index on a compute node: a cursor there.
+// Searches of an index on a compute node: one search, and a cursor where its rows are not enough.
 #include <postgres.h>
 
 #include <utils/memutils.h>
@@ -10,7 +10,10 @@ struct StoreSearch {
   Store* store;
   void* query;
   StoreSearchOptions options;
-  farvec_cursor* cursor;  // NULL: nothing was asked yet
+  bool has_begun;
+  uint64* first;  // what the first search gave; the cursor gives it again
+  size_t first_count;
+  farvec_cursor* cursor;  // NULL: the first search was enough until now
   farvec_results* results;
   farvec_counts counts;
   bool is_over;
@@ -44,12 +47,22 @@ StoreSearch* search_node(Store* store, const void* query, const StoreSearchOptio
   return search;
 }
 
+static farvec_vectors query_of(const StoreSearch* search) {
+  return (farvec_vectors){search->query, 1, search->store->shape.dimension,
+                          search->store->shape.type};
+}
+
+static farvec_search_options options_of(const StoreSearch* search, const Connection* node,
+                                        size_t k) {
+  return (farvec_search_options){.size = sizeof(farvec_search_options),
+                                 .k = (uint32_t)k,
+                                 .list = Min(Max(search->options.list, k), node->served.max_list),
+                                 .filter = search->options.filter};
+}
+
 static void open_cursor(StoreSearch* search, Connection* node, const Patience* patience) {
-  const farvec_vectors query = {search->query, 1, search->store->shape.dimension,
-                                search->store->shape.type};
-  const farvec_search_options options = {.size = sizeof options,
-                                         .list = Min(search->options.list, node->served.max_list),
-                                         .filter = search->options.filter};
+  const farvec_vectors query = query_of(search);
+  const farvec_search_options options = options_of(search, node, 0);
   farvec_error error;
   if (library()->cursor_open(node->handle, &query, &options, &search->cursor, &error) !=
       FARVEC_OK) {
@@ -73,6 +86,13 @@ static void add_counts(StoreSearch* search) {
   search->counts.scans += one.scans;
 }
 
+static bool was_first(const StoreSearch* search, uint64 vid) {
+  for (size_t i = 0; i < search->first_count; i++) {
+    if (search->first[i] == vid) return true;
+  }
+  return false;
+}
+
 // Marks are rows of the collection, and none of the index.
 static size_t copy_found(StoreSearch* search, StoreFound* found, size_t most) {
   const size_t count = library()->results_count(search->results, 0);
@@ -81,36 +101,66 @@ static size_t copy_found(StoreSearch* search, StoreFound* found, size_t most) {
   if (count > most) elog(ERROR, "the compute node answers with more rows than were asked for");
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
-    if (ids[i] < FARVEC_FIRST_MARK) found[kept++] = (StoreFound){ids[i], distances[i]};
+    if (ids[i] >= FARVEC_FIRST_MARK || was_first(search, ids[i])) continue;
+    found[kept++] = (StoreFound){ids[i], distances[i]};
   }
   search->is_over = count == 0;
   return kept;
 }
 
+// One search costs less than a cursor, which asks the node for its limits and looks for more rows.
+static farvec_status ask_first(StoreSearch* search, Connection* node, size_t count,
+                               Patience* patience, farvec_error* error) {
+  const farvec_vectors query = query_of(search);
+  const farvec_search_options options = options_of(search, node, count);
+  farvec_status status;
+  FARVEC_CALL(patience, status,
+              library()->search(node->handle, &query, &options, &wait, &search->results, error));
+  search->has_begun = true;
+  return status;
+}
+
+static farvec_status ask_more(StoreSearch* search, Connection* node, size_t count,
+                              Patience* patience, farvec_error* error) {
+  farvec_status status;
+  if (search->cursor == NULL) open_cursor(search, node, patience);
+  FARVEC_CALL(patience, status,
+              library()->cursor_next(search->cursor, count, &wait, &search->results, error));
+  return status;
+}
+
+// Answers false where the node allows no longer search.
 static bool ask(StoreSearch* search, size_t most, Patience* patience) {
   farvec_error error;
-  farvec_status status;
   free_results(search);
   Connection* node = reach_node(search->store, patience, &error);
   if (node == NULL) raise_node_error(search->store, &error, patience);
-  if (search->cursor == NULL) open_cursor(search, node, patience);
-  const size_t count = Min(most, node->served.max_k);
-  FARVEC_CALL(patience, status,
-              library()->cursor_next(search->cursor, count, &wait, &search->results, &error));
-  if (status == FARVEC_RESOURCE_EXHAUSTED) return false;
+  const size_t count = Min(most, Min(node->served.max_k, node->served.max_list));
+  const bool is_first = !search->has_begun;
+  const farvec_status status = is_first ? ask_first(search, node, count, patience, &error)
+                                        : ask_more(search, node, count, patience, &error);
+  if (status == FARVEC_RESOURCE_EXHAUSTED && !is_first) return false;
   if (status != FARVEC_OK) raise_node_error(search->store, &error, patience);
   add_counts(search);
   return true;
 }
 
+static void note_first(StoreSearch* search, const StoreFound* found, size_t count) {
+  search->first = palloc_extended(count * sizeof(uint64), MCXT_ALLOC_HUGE);
+  for (size_t i = 0; i < count; i++) search->first[i] = found[i].vid;
+  search->first_count = count;
+}
+
 size_t next_of_node(StoreSearch* search, StoreFound* found, size_t most, Patience* patience) {
   size_t kept = 0;
   while (kept == 0 && !search->is_over) {
+    const bool is_first = !search->has_begun;
     if (!ask(search, most, patience)) {
       search->is_over = true;
       break;
     }
     kept = copy_found(search, found, most);
+    if (is_first) note_first(search, found, kept);
   }
   free_results(search);
   return kept;

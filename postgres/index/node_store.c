@@ -5,7 +5,6 @@
 
 #include <utils/hsearch.h>
 #include <utils/memutils.h>
-#include <utils/timestamp.h>
 
 #include "postgres/index/index.h"
 
@@ -45,7 +44,7 @@ static bool fits(const farvec_description* served, const StoreShape* shape, farv
 
 Connection* reach_node(Store* store, Patience* patience, farvec_error* error) {
   Connection* node = try_connection_to(store->key.place, store->owner, patience, error);
-  store->failed_at = node == NULL ? GetCurrentTimestamp() : 0;
+  note_answer(store, node == NULL ? error->status : FARVEC_OK);
   if (node == NULL || !fits(&node->served, &store->shape, error)) return NULL;
   return node;
 }
@@ -115,6 +114,7 @@ static bool insert_into_node(Store* store, const uint64* vids, const void* vecto
   farvec_status status;
   FARVEC_CALL(patience, status,
               library()->insert(node->handle, &rows, vids, NULL, &wait, NULL, error));
+  note_answer(store, status);
   return status == FARVEC_OK && is_own_now(store, node, patience, error);
 }
 

@@ -5,6 +5,7 @@
 #include <postgres.h>
 
 #include <datatype/timestamp.h>
+#include <utils/timestamp.h>
 
 #include "postgres/connections.h"
 #include "postgres/index/store.h"
@@ -48,8 +49,14 @@ Ownership ownership_of(Store* store, Connection* node, Patience* patience);
 // StoreKind.begin of a node.
 void begin_node(Store* store, bool is_build, Patience* patience);
 
-static inline void raise_node_error(const Store* store, const farvec_error* error,
+// Remembers whether the node answered, for plans.
+static inline void note_answer(Store* store, farvec_status status) {
+  store->failed_at = status == FARVEC_UNAVAILABLE ? GetCurrentTimestamp() : 0;
+}
+
+static inline void raise_node_error(Store* store, const farvec_error* error,
                                     const Patience* patience) {
+  note_answer(store, error->status);
   raise_library_error(error, store->key.place, patience);
 }
 

@@ -19,6 +19,10 @@ typedef struct Pending {
 
 static Pending* pending = NULL;
 
+// The transaction has sent its rows. What another extension inserts in its last moment does not
+// wait.
+static bool is_ending = false;
+
 static Oid file_of(Relation index) {
   return identity_of(index, &(StatusMeta){0}).file;
 }
@@ -59,12 +63,14 @@ static void end_transaction(XactEvent event, void* unused) {
   switch (event) {
     case XACT_EVENT_PRE_COMMIT:
     case XACT_EVENT_PRE_PREPARE:
+      is_ending = true;
       send_all();
       break;
     case XACT_EVENT_COMMIT:
     case XACT_EVENT_ABORT:
     case XACT_EVENT_PREPARE:
       pending = NULL;  // its memory is the transaction's
+      is_ending = false;
       break;
     default:
       break;
@@ -125,4 +131,5 @@ void keep_row(Relation index, Datum value, bool is_null, ItemPointer tid) {
   if (one->delivery->stored > 0) send_in_insert(one->delivery);
   if (is_full(one->delivery)) make_room(one->delivery);
   add_row(one->delivery, value, is_null, tid);
+  if (is_ending) send_in_insert(one->delivery);
 }

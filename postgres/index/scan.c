@@ -81,6 +81,9 @@ static FarvecScan* begin(IndexScanDesc scan) {
     elog(ERROR, "scans of farvec indexes need a snapshot that stays as it is");
   }
   pgstat_count_index_scan(scan->indexRelation);
+#if PG_VERSION_NUM >= 180000
+  if (scan->instrument != NULL) scan->instrument->nsearches++;
+#endif
   const MemoryContext context =
       AllocSetContextCreate(GetMemoryChunkContext(scan), "farvec scan", ALLOCSET_DEFAULT_SIZES);
   const MemoryContext before = MemoryContextSwitchTo(context);

@@ -9,11 +9,13 @@
 #include <storage/bufmgr.h>
 #include <utils/rel.h>
 
+#include "postgres/index/index.h"
 #include "postgres/index/status.h"
-#include "postgres/shared.h"
+#include "postgres/vector.h"
 
 #define MAGIC 0x46765049  // FvPI
 #define VERSION 1
+#define MOST_BITS 65536
 
 void status_corrupted(Relation index, BlockNumber block, const char* what) {
   ereport(ERROR, (errcode(ERRCODE_INDEX_CORRUPTED),
@@ -27,15 +29,18 @@ StatusMeta* status_meta_in(Page page) {
   return (StatusMeta*)PageGetContents(page);
 }
 
-static bool is_shape(const StoreShape* shape) {
-  return (shape->type == FARVEC_F32 || shape->type == FARVEC_F16 || shape->type == FARVEC_B1) &&
-         shape->metric >= FARVEC_L2 && shape->metric <= FARVEC_JACCARD && shape->dimension >= 1;
+// The class of operators says for which type and metric the column's values are read.
+static bool is_shape(const StoreShape* shape, const IndexClass* kind) {
+  const uint32 most = shape->type == FARVEC_B1 ? MOST_BITS : FARVEC_MAX_DIMENSION;
+  return shape->type == kind->type && shape->metric == kind->metric && shape->dimension >= 1 &&
+         shape->dimension <= most;
 }
 
 StatusMeta* status_meta_of(Relation index, Buffer buffer) {
   Page page = BufferGetPage(buffer);
   StatusMeta* meta = status_meta_in(page);
-  if (PageIsNew(page) || ((PageHeader)page)->pd_lower < (char*)(meta + 1) - (char*)page ||
+  if (PageIsNew(page) ||
+      ((PageHeader)page)->pd_lower != (LocationIndex)((char*)(meta + 1) - (char*)page) ||
       meta->magic != MAGIC) {
     status_corrupted(index, 0, "it is no meta page");
   }
@@ -46,7 +51,7 @@ StatusMeta* status_meta_of(Relation index, Buffer buffer) {
                     errhint("REINDEX INDEX %s; makes it again from its table.",
                             RelationGetRelationName(index))));
   }
-  if (!is_shape(&meta->shape)) status_corrupted(index, 0, "its shape cannot be");
+  if (!is_shape(&meta->shape, class_of(index))) status_corrupted(index, 0, "its shape cannot be");
   if (meta->generation < 1 || meta->generation > FARVEC_MAX_GENERATION + 1 ||
       meta->filling >= 1u << FARVEC_BLOCK_BITS || !(meta->longest >= 0)) {
     status_corrupted(index, 0, "its numbers cannot be");

@@ -24,8 +24,10 @@ void status_check_page(Relation index, Buffer buffer) {
     status_corrupted(index, block, "it is no page of entries");
   }
   const StatusSpecial* special = status_special(page);
+  const char* end = (char*)(status_entries(page) + special->used);
   if (special->generation < 1 || special->generation > FARVEC_MAX_GENERATION ||
-      special->used > FARVEC_ENTRIES_PER_PAGE) {
+      special->used > FARVEC_ENTRIES_PER_PAGE ||
+      ((PageHeader)page)->pd_lower != (LocationIndex)(end - (char*)page)) {
     status_corrupted(index, block, "its numbers cannot be");
   }
 }

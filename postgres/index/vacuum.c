@@ -131,6 +131,9 @@ static void flush_store(Relation relation) {
   OpenIndex index;
   open_index(&index, relation, FARVEC_BATCH_DEADLINE_MS);
   if (index.kind->flush == NULL || index.meta.lacks_from != kNoVid) return;
+  // A store that is away is no failure of the vacuum.
+  const StoreIdentity identity = identity_of(relation, &index.meta);
+  if (!index.kind->is_there(&identity, node_of(relation))) return;
   if (!index.kind->state(index.store, &index.patience).ready) return;
   lock_delivery(relation, ExclusiveLock);
   const uint64 next = status_begin_catching_up(relation, false);

@@ -34,6 +34,11 @@ static void check_shape(int dimension, const StoreShape* shape) {
 static double write_bits(Datum value, const StoreShape* shape, void* to) {
   VarBit* bits = DatumGetVarBitP(value);
   check_shape(VARBITLEN(bits), shape);
+  if ((Size)VARBITBYTES(bits) != vector_size(shape)) {
+    ereport(ERROR,
+            (errcode(ERRCODE_DATA_CORRUPTED), errmsg("a stored value of %d bits has %d bytes",
+                                                     VARBITLEN(bits), (int)VARBITBYTES(bits))));
+  }
   reverse_bits(VARBITS(bits), VARBITBYTES(bits), to);
   const double length = sqrt((double)pg_popcount((const char*)VARBITS(bits), VARBITBYTES(bits)));
   if ((Pointer)bits != DatumGetPointer(value)) pfree(bits);

@@ -8,6 +8,7 @@
 
 #include "postgres/channel/call.h"
 #include "postgres/shared.h"
+#include "postgres/worker/settings.h"
 
 static EngineLink own = {.slot = CHANNEL_NO_SLOT};
 
@@ -42,9 +43,16 @@ static void read_state(uint64* incarnation, char* segment, char* why) {
   SpinLockRelease(&engine->lock);
 }
 
+// Whether the server has an engine at all, running or not.
+static bool has_engine(void) {
+  return farvec_engine_memory_mb != 0;
+}
+
 static void say_why_none(farvec_error* error, const char* why) {
   error->status = FARVEC_UNAVAILABLE;
-  if (*why == '\0') {
+  if (!has_engine()) {
+    snprintf(error->message, sizeof error->message, "there is none: farvec.engine_memory is 0");
+  } else if (*why == '\0') {
     snprintf(error->message, sizeof error->message, "it is starting");
   } else {
     snprintf(error->message, sizeof error->message, "it %s, and is started again", why);
@@ -158,6 +166,7 @@ bool engine_ask(EngineLink* link, uint32 operation, uint32 request_bytes, Patien
 }
 
 static int state_of(int32 status) {
+  if (!has_engine()) return ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
   switch (status) {
     case FARVEC_INVALID_ARGUMENT:
       return ERRCODE_INVALID_PARAMETER_VALUE;
@@ -177,6 +186,10 @@ static int state_of(int32 status) {
 }
 
 static const char* hint_of(int32 status) {
+  if (!has_engine()) {
+    return "Set farvec.engine_memory, and start the server again, or put the index on a compute "
+           "node: WITH (node = 'host:port').";
+  }
   switch (status) {
     case FARVEC_RESOURCE_EXHAUSTED:
       return "Raise farvec.engine_memory, and start the server again, or drop indexes.";

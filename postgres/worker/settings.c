@@ -20,7 +20,9 @@ int farvec_engine_clean_s = USUAL_CLEAN_S;
 static char* program = NULL;
 static char* folder = NULL;
 
+// The server takes settings that hold from its start only while it starts.
 void define_engine_settings(void) {
+  if (!process_shared_preload_libraries_in_progress) return;
   DefineCustomStringVariable("farvec.engine", "Program of the engine that has the indexes.",
                              "Empty: " PROGRAM " beside the extension.", &program, "",
                              PGC_POSTMASTER, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);

@@ -8,7 +8,7 @@ from farvec_tool import farvec
 
 SEED = int(os.environ.get("FARVEC_SEED", "1"))
 PRELOAD = {"shared_preload_libraries": "farvec", "max_prepared_transactions": "2",
-           "allow_in_place_tablespaces": "on"}
+           "farvec.engine_memory": "0", "allow_in_place_tablespaces": "on"}
 # A plan that takes the index, and one that does not.
 BY_INDEX = "SET enable_seqscan = off; SET enable_sort = off;"
 BY_TABLE = "SET enable_indexscan = off;"

@@ -1,10 +1,13 @@
 """Changes of tables with farvec indexes: inserts, updates, vacuum, transactions, and what DDL does."""
+import contextlib
 import json
+import random
 import threading
 import unittest
 
 import index_base
 from index_base import BY_INDEX, BY_TABLE
+from postgres_server import SqlError
 
 DIMENSION = 3
 VALUE = "array[{0} % 97, {0} % 13, {0} % 7]"
@@ -267,6 +270,40 @@ class Definitions(ChangesTest):
         self.assertIn("invalid page" if checksums else "REINDEX", said)
         self.sql("REINDEX INDEX hurt_index;")
         self.compare("hurt")
+
+    def test_random_damage_ends_no_server(self):
+        """Whatever bytes a page has, a statement answers or ends with an error."""
+        generator = random.Random(index_base.SEED)
+        self.make("bitten", 1100)
+        [path] = self.sql("SELECT pg_relation_filepath('bitten_index');")
+        self.sql("CHECKPOINT;")
+        self.server.end_sessions()
+        self.server.stop()
+        file = self.server.folder / path
+        sound = file.read_bytes()
+        for _ in range(8):
+            damaged = bytearray(sound)
+            for _ in range(generator.choice((1, 1, 4, 40))):
+                page = generator.randrange(len(sound) // 8192) * 8192
+                where = generator.choice((generator.randrange(8192), generator.randrange(12, 120),
+                                          8192 - generator.randrange(1, 24)))
+                damaged[page + where] = generator.choice((0, 1, 255, generator.randrange(256)))
+            file.write_bytes(damaged)
+            self.server.start({"fsync": "off", "restart_after_crash": "off", **index_base.PRELOAD})
+            for statement in (BY_INDEX + "SELECT count(*) FROM (SELECT id FROM bitten ORDER BY v <-> '[1,2,3]') t;",
+                              "SELECT farvec_check('bitten_index'), farvec_stats('bitten_index');",
+                              "INSERT INTO bitten SELECT i + 10000, array[i, i, i] FROM generate_series(1, 1200) i;",
+                              "DELETE FROM bitten WHERE id > 5000;", "VACUUM bitten;"):
+                with contextlib.suppress(SqlError):
+                    self.sql(statement)
+            self.assertEqual(self.one("SELECT count(*) FROM bitten;"), "1100")
+            self.server.end_sessions()
+            self.server.stop()
+            self.assertNotIn("terminated by signal", self.server.log.read_text())
+        file.write_bytes(sound)
+        self.server.start({"fsync": "off", **index_base.PRELOAD})
+        self.sql("REINDEX INDEX bitten_index;")
+        self.compare("bitten")
 
     def test_a_server_without_preload(self):
         self.make("alone", 10)

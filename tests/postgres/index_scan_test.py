@@ -114,6 +114,27 @@ class Scans(index_base.IndexTest):
         self.both(f"SELECT count(*) FROM (VALUES (NULL::vector)) q(v), LATERAL (SELECT 1 FROM {table} t "
                   "ORDER BY t.v <-> q.v LIMIT 7) near;")
 
+    def test_plans(self):
+        node = self.collection("planned", 3)
+        self.sql("CREATE TABLE planned (id int PRIMARY KEY, v vector(3)); INSERT INTO planned SELECT i, "
+                 "array[i, i, i] FROM generate_series(1, 5000) i; CREATE INDEX planned_index ON planned USING "
+                 f"farvec (v vector_l2_ops) WITH (node = '{node}'); ANALYZE planned;")
+        order = "ORDER BY v <-> '[1,2,3]'"
+        for query, uses in ((f"SELECT id FROM planned {order} LIMIT 10;", True),
+                            (f"SELECT id FROM planned WHERE id > 100 {order} LIMIT 10;", True),
+                            (f"SELECT id FROM planned WHERE id < 9 {order} LIMIT 10;", False),
+                            (f"SELECT id FROM planned {order};", False),
+                            (f"SELECT id FROM planned {order} LIMIT 4500;", False),
+                            ("SELECT count(*) FROM planned;", False),
+                            ("SELECT id FROM planned ORDER BY v <=> '[1,2,3]' LIMIT 10;", False),
+                            ("SELECT id FROM planned ORDER BY v <-> '[1,2,3]' DESC LIMIT 10;", False)):
+            plan = "\n".join(self.sql("EXPLAIN " + query))
+            self.assertEqual("planned_index" in plan, uses, query + plan)
+        self.nodes.stop("planned")
+        self.refused(f"SELECT id FROM planned {order} LIMIT 10;", "08006")
+        # The session then does without it.
+        self.assertEqual(len(self.sql(f"SELECT id FROM planned {order} LIMIT 10;")), 10)
+
     def test_cursors_and_last_scan(self):
         table = "walked"
         self.make("vector_l2_ops", table)
@@ -136,7 +157,7 @@ class Scans(index_base.IndexTest):
                             (f"(h halfvec_l2_ops) WITH (node = '{node}')", "55000"),
                             (f"((w::vector(4)) vector_l2_ops) WITH (node = '{node}')", "55000"),
                             ("(w vector_l2_ops) WITH (node = 'unix:/nowhere')", "08006"),
-                            ("(w vector_l2_ops)", "0A000"),
+                            ("(w vector_l2_ops)", "55000"),  # the server has no engine
                             (f"(w vector_l2_ops) WITH (node = '{node}', tier = 'ssd')", "0A000"),
                             (f"(w vector_l2_ops) WITH (node = '{node}', m = 4, degree = 8)", "22023"),
                             (f"(w vector_l2_ops) WITH (node = '{node}', other = 8)", "22023"),

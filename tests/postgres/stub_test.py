@@ -22,8 +22,8 @@ class OverAStub(unittest.TestCase):
         for pattern in ("farvec.so", "farvec.control", "farvec--*.sql"):
             for file in build_folder().glob(pattern):
                 shutil.copy2(file, folder)
-        sources = pathlib.Path(__file__).parent.glob("stub_*.c")
-        subprocess.run([compiler, "-shared", "-fPIC", "-I", ROOT, "-o", folder / "libfarvec.so.0", *sources],
+        source = pathlib.Path(__file__).with_name("stub_library.c")
+        subprocess.run([compiler, "-shared", "-fPIC", "-I", ROOT, "-o", folder / "libfarvec.so.0", source],
                        check=True, timeout=TIMEOUT_S)
         cls.server = Postgres(os.environ["FARVEC_PG_CONFIG"], folder)
         cls.addClassCleanup(cls.server.close)
