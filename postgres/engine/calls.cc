@@ -155,12 +155,15 @@ struct Calls::Threads {
 };
 
 Calls::Calls(Indexes& indexes, unsigned threads)
-    : indexes_(indexes), threads_(std::make_unique<Threads>(threads)) {}
+    : indexes_(indexes),
+      inserts_(std::make_unique<Threads>(threads)),
+      threads_(std::make_unique<Threads>(threads)) {}
 
 Calls::~Calls() = default;
 
 void Calls::submit(Request request) {
-  run([this, request = std::move(request)] {
+  Threads& threads = request.operation() == kAskInsert ? *inserts_ : *threads_;
+  boost::asio::post(threads.pool, [this, request = std::move(request)] {
     if (request.is_given_up()) return request.fail(StatusCode::cancelled, "it was given up");
     try {
       call(indexes_, request);

@@ -76,7 +76,7 @@ std::shared_ptr<OpenIndex> Indexes::find(const IndexName& name) const {
 
 /// Opens a folder that is there. What is not usable is removed: the index is made again from its
 /// table. Returns null where there is nothing then.
-std::shared_ptr<OpenIndex> Indexes::try_open(const IndexName& name) {
+std::shared_ptr<OpenIndex> Indexes::try_open(Entry& entry, const IndexName& name) {
   const fs::path folder = folder_of(name);
   if (!fs::exists(folder)) return nullptr;
   // What still has it open would make it look like another process's.
@@ -84,8 +84,11 @@ std::shared_ptr<OpenIndex> Indexes::try_open(const IndexName& name) {
     throw StatusError(StatusCode::unavailable, "index {} is being closed", to_string(name));
   }
   try {
-    return std::make_shared<OpenIndex>(folder, name, open_folder(folder, name, options_.access));
+    return keep(entry, std::make_shared<OpenIndex>(folder, name,
+                                                   open_folder(folder, name, options_.access)));
   } catch (const SystemError&) {
+    throw;
+  } catch (const StatusError&) {
     throw;
   } catch (const Error& error) {
     spdlog::warn("index {} begins anew: {}", to_string(name), error.what());
@@ -119,8 +122,8 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name) {
   const std::shared_ptr<Entry> entry = entry_of(name);
   const std::lock_guard lock(entry->changing);
   if (std::shared_ptr<OpenIndex> index = index_of(*entry); index != nullptr) return index;
-  std::shared_ptr<OpenIndex> index = try_open(name);
-  if (index != nullptr) return keep(*entry, std::move(index));
+  std::shared_ptr<OpenIndex> index = try_open(*entry, name);
+  if (index != nullptr) return index;
   throw StatusError(StatusCode::not_found, "there is no index {}", to_string(name));
 }
 
@@ -135,18 +138,18 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
                       "index {} is open with vectors of another type, metric or dimension",
                       to_string(name));
   }
-  index = try_open(name);
-  if (index != nullptr && !has_shape(*index, manifest)) {
+  index = try_open(*entry, name);
+  if (index != nullptr && has_shape(*index, manifest)) return index;
+  if (index != nullptr) {
     spdlog::warn("index {} begins anew: it has another shape", to_string(name));
     index.reset();
+    let_go(*entry);
     remove_folder(folder_of(name));
   }
-  if (index == nullptr) {
-    const fs::path folder = folder_of(name);
-    index = std::make_shared<OpenIndex>(
-        folder, name, make_folder(folder, name, std::move(manifest), options_.access));
-    drop_former(name);
-  }
+  const fs::path folder = folder_of(name);
+  index = std::make_shared<OpenIndex>(
+      folder, name, make_folder(folder, name, std::move(manifest), options_.access));
+  drop_former(name);
   return keep(*entry, std::move(index));
 }
 

@@ -69,7 +69,7 @@ class Indexes {
   std::filesystem::path folder_of(const IndexName& name) const;
   std::shared_ptr<Entry> entry_of(const IndexName& name);
   std::shared_ptr<OpenIndex> index_of(const Entry& entry) const;
-  std::shared_ptr<OpenIndex> try_open(const IndexName& name);
+  std::shared_ptr<OpenIndex> try_open(Entry& entry, const IndexName& name);
   void drop_former(const IndexName& name);
   std::shared_ptr<OpenIndex> keep(Entry& entry, std::shared_ptr<OpenIndex> index);
   void let_go(Entry& entry);

@@ -138,6 +138,37 @@ TEST_F(EngineProgram, DamagedFilesBeginAnewAndTheLogSaysSo) {
   }
 }
 
+TEST_F(EngineProgram, DamagedRecordsBeginAnewToo) {
+  start({"--memory", "6MiB"});  // so that a memtable is full soon
+  const Table table(9000);
+  index().open();
+  insert(table, 1000);
+  index().covers(9001);
+  const fs::path segments = all_ / kName / "collection" / "segments";
+  for (int i = 0; i < 3000 && fs::is_empty(segments); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(index().flush(9001).status, 0);
+  engine_->close_input();
+  EXPECT_EQ(engine_->end(), 0);
+  fs::path largest;
+  for (const auto& entry : fs::recursive_directory_iterator(segments)) {
+    if (!entry.is_regular_file()) continue;
+    if (largest.empty() || entry.file_size() > fs::file_size(largest)) largest = entry.path();
+  }
+  ASSERT_FALSE(largest.empty());
+  {
+    std::fstream bytes(largest, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(static_cast<std::streamoff>(fs::file_size(largest) / 2));
+    bytes.write("\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f", 8);
+  }
+  start();
+  const ToldState state = index().open();
+  EXPECT_EQ(state.covered, 0u) << largest;
+  EXPECT_EQ(state.rows, 0u);
+  EXPECT_NE(engine_->log().find("begins anew"), std::string::npos) << engine_->log();
+}
+
 TEST_F(EngineProgram, TwoEnginesDoNotShareAFolder) {
   start();
   RunningEngine other(all_, folder_.path() / "farvec-other");
