@@ -422,18 +422,18 @@ class Definitions(FiltersTest):
 
 class DefinitionsInEngine(InEngine, FiltersTest):
     def test_the_most_columns_and_the_longest_rows(self):
-        """31 columns of texts, of which a store has the first bytes."""
+        """Vectors of 64 kB, and 31 columns of texts, of which a store has the first bytes."""
         count = 31
         names = [f"c{number}" for number in range(count, 0, -1)]  # those of the engine, in another order
         columns = ", ".join(f"{name} text" for name in names)
         long = "repeat('é' || i % 3, 3000)"
-        self.sql(f"CREATE TABLE wide (id int, v vector(2000), {columns}); INSERT INTO wide SELECT i, "
-                 f"array_fill(i::real, ARRAY[2000])::vector, {', '.join([long] * count)} "
+        self.sql(f"CREATE TABLE wide (id int, v vector(16000), {columns}); INSERT INTO wide SELECT i, "
+                 f"array_fill(i::real, ARRAY[16000])::vector, {', '.join([long] * count)} "
                  "FROM generate_series(1, 12) i;")
         self.place("wide", "vector_l2_ops", "")
         self.sql(f"CREATE INDEX wide_index ON wide USING farvec (v vector_l2_ops, {', '.join(names)});")
         where = " AND ".join(f"{name} = repeat('é1', 3000)" for name in names)
-        query = f"SELECT id FROM wide WHERE {where} ORDER BY v <-> array_fill(3::real, ARRAY[2000])::vector;"
+        query = f"SELECT id FROM wide WHERE {where} ORDER BY v <-> array_fill(3::real, ARRAY[16000])::vector;"
         rows, scan = self.last_scan(query)
         self.assertEqual(rows, self.sql(BY_TABLE + query))
         self.assertEqual((len(rows), scan["conditions"]), (4, count))
