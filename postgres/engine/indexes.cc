@@ -19,6 +19,9 @@ namespace fs = std::filesystem;
 /// The memory of all indexes is counted again after this time.
 constexpr double kCountedForUs = 10e3;
 constexpr double kFlushUs = 10e6;
+/// Rows of a build wait in this share of the memory: they, the segment's and its graph's are there
+/// at once.
+constexpr std::uint64_t kWaitingShare = 3;
 
 const fs::path& made(const fs::path& folder) {
   const NewFolders folders(folder);
@@ -132,6 +135,7 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
     const fs::path folder = folder_of(name);
     index = std::make_shared<OpenIndex>(
         folder, name, make_folder(folder, name, std::move(manifest), options_.access));
+    if (shape.begins == kAskBuilds) index->begin_build(options_.memory / kWaitingShare);
     drop_former(name);
   }
   return keep(*entry, std::move(index));
