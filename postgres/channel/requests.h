@@ -91,7 +91,7 @@ typedef struct ToldState {
 
 typedef struct ToldBuild {
   uint64_t rows;      // that waited
-  uint64_t linked;    // of them
+  uint64_t linked;    // rows of these
   uint32_t finished;  // 0 or 1
   uint32_t zero;
 } ToldBuild;

@@ -58,7 +58,7 @@ bool IndexBuild::gives_up() const {
   return now_ticks() - asked_at_.load(std::memory_order_relaxed) > us_to_ticks(kForgottenUs);
 }
 
-/// Nobody changes the rows any more: take() refuses them while there is a thread.
+/// The rows do not change any more: take() refuses others while there is a thread.
 void IndexBuild::run() {
   std::exception_ptr failure;
   try {

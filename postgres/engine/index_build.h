@@ -33,7 +33,7 @@ class IndexBuild {
   bool take(const changes::RowBatch& rows);
 
   /// Begins to make the segment, if it was not begun, and waits for it until then. Returns how far
-  /// it is. Throws what import() throws. Where nobody calls it for a minute, it gives up.
+  /// it is. Throws what import() throws. When no call has come for a minute, it gives up.
   ToldBuild advance(Ticks until);
 
   /// Returns the bytes of rows that wait.
