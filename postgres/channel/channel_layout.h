@@ -14,7 +14,7 @@
 
 // Begins the file.
 typedef struct ChannelHeader {
-  uint64_t magic;
+  _Atomic uint64_t magic;  // is written last
   uint32_t version;
   uint32_t slots;
   uint32_t slot_bytes;

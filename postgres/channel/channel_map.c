@@ -78,8 +78,7 @@ static void write_header(Channel* channel, uint64_t incarnation) {
   header->slot_bytes = sizeof(ChannelSlot);
   header->engine_pid = (uint32_t)getpid();
   header->incarnation = incarnation;
-  atomic_thread_fence(memory_order_release);
-  header->magic = CHANNEL_MAGIC;
+  atomic_store_explicit(&header->magic, CHANNEL_MAGIC, memory_order_release);
 }
 
 // The bytes are allocated now. A page that a full file system cannot give later would kill the
@@ -131,7 +130,7 @@ static Channel* check_and_map(int file, uint64_t incarnation, char* why) {
   struct stat found;
   if (fstat(file, &found) != 0 ||
       pread(file, &header, sizeof header, 0) != (ssize_t)sizeof header ||
-      header.magic != CHANNEL_MAGIC) {
+      atomic_load_explicit(&header.magic, memory_order_relaxed) != CHANNEL_MAGIC) {
     say(why, "it is no segment of an engine, or not whole yet");
     return NULL;
   }

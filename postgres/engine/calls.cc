@@ -53,8 +53,9 @@ void insert(Indexes& indexes, const Request& request) {
   const std::span<const std::byte> vectors =
       reader.take(std::size_t{asked.count} * asked.row_bytes);
   reader.end();
-  indexes.require_memory();
-  indexes.open(name_of(asked.index))->insert(vids, vectors, end_of(asked.deadline_ms));
+  const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
+  indexes.require_memory(*index);
+  index->insert(vids, vectors, end_of(asked.deadline_ms));
   request.answer();
 }
 
@@ -164,12 +165,15 @@ struct Calls::Threads {
 };
 
 Calls::Calls(Indexes& indexes, unsigned threads)
-    : indexes_(indexes), threads_(std::make_unique<Threads>(threads)) {}
+    : indexes_(indexes),
+      inserts_(std::make_unique<Threads>(threads)),
+      threads_(std::make_unique<Threads>(threads)) {}
 
 Calls::~Calls() = default;
 
 void Calls::submit(Request request) {
-  run([this, request = std::move(request)] {
+  Threads& threads = request.operation() == kAskInsert ? *inserts_ : *threads_;
+  boost::asio::post(threads.pool, [this, request = std::move(request)] {
     if (request.is_given_up()) return request.fail(StatusCode::cancelled, "it was given up");
     try {
       call(indexes_, request);

@@ -1,5 +1,5 @@
 // Calls are what processes ask of the engine except for searches: they may wait, on threads of
-// their own.
+// their own. Inserts, which may wait long for room, have threads apart from all others.
 #pragma once
 
 #include "postgres/engine/indexes.h"
@@ -12,7 +12,7 @@ namespace farvec::postgres {
 /// Has a fixed number of threads. There are at most as many calls as the channel has slots.
 class Calls {
  public:
-  /// Borrows the indexes.
+  /// Borrows the indexes. There are so many threads of both kinds.
   Calls(Indexes& indexes, unsigned threads);
   ~Calls();  ///< runs what was submitted
   Calls(const Calls&) = delete;
@@ -27,6 +27,7 @@ class Calls {
   struct Threads;
 
   Indexes& indexes_;
+  std::unique_ptr<Threads> inserts_;
   std::unique_ptr<Threads> threads_;
 };
 

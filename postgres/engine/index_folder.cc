@@ -25,6 +25,20 @@ auto value_of(const Values& values, std::int32_t number, const char* what) {
   throw StatusError(StatusCode::invalid_argument, "{} is the number of no {}", number, what);
 }
 
+/// A memtable takes its memory at once. Where each index has its share, many fit; more rows make
+/// fewer segments, which are searched faster.
+std::uint32_t rows_per_memtable(std::size_t row_bytes, std::uint64_t memory) {
+  constexpr std::uint64_t kShare = 16;
+  constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+  constexpr std::uint64_t kLinkBytes = 200;  // a row takes about that for its id and neighbours
+  constexpr std::uint64_t kLeastRows = 1024;
+  const std::uint64_t bytes = std::clamp(memory / kShare, kLeastBytes, kMostBytes);
+  const std::uint64_t rows = bytes / (row_bytes + kLinkBytes);
+  const std::uint64_t usual = layout::CollectionOptions{}.memtable_rows;
+  return static_cast<std::uint32_t>(std::clamp(rows, kLeastRows, usual));
+}
+
 /// The mark that a folder of this index has, whatever it covers.
 layout::CoverageMark expected_mark(const fs::path& folder, const IndexName& name) {
   return layout::mark_of(folder / kCollection, to_string(name));
@@ -43,13 +57,15 @@ layout::CoverageMark read_own_mark(const fs::path& folder, const IndexName& name
 
 }  // namespace
 
-layout::CollectionManifest manifest_for(const AskOpen& asked) {
+layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memory) {
   layout::CollectionManifest manifest;
   manifest.source_type = value_of(kElementTypes, asked.type, "type of vectors");
   manifest.metric = value_of(kMetrics, asked.metric, "metric");
   manifest.dimension = asked.dimension;
   if (asked.degree != 0) manifest.options.degree = asked.degree;
   if (asked.build_list != 0) manifest.options.list = asked.build_list;
+  manifest.options.memtable_rows =
+      rows_per_memtable(packed_bytes(manifest.source_type, manifest.dimension), memory);
   return manifest;
 }
 

@@ -13,9 +13,10 @@
 
 namespace farvec::postgres {
 
-/// The types and options of a collection that is made for an index. Throws StatusError
-/// (invalid_argument) naming a number that is none of a type or a metric.
-layout::CollectionManifest manifest_for(const AskOpen& asked);
+/// The types and options of a collection that is made for an index, in an engine that may take so
+/// much memory. Throws StatusError (invalid_argument) naming a number that is none of a type or a
+/// metric.
+layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memory);
 
 /// A collection that was opened, with its mark as it is on the disk.
 struct OpenedFolder {

@@ -7,8 +7,10 @@
 #include "base/status_error.h"
 #include "postgres/engine/index_folder.h"
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace farvec::postgres {
@@ -22,6 +24,12 @@ constexpr double kFlushUs = 10e6;
 /// Rows of a build wait in this share of the memory: they, the segment's and its graph's are there
 /// at once.
 constexpr std::uint64_t kWaitingShare = 3;
+/// An index that was used more lately is not closed for another one.
+constexpr double kUnusedUs = 1e6;
+/// Cores let go of an index within a part of this.
+constexpr double kCloseUs = 2e6;
+constexpr double kReopenUs = 10e6;
+constexpr std::chrono::milliseconds kLook{5};
 
 const fs::path& made(const fs::path& folder) {
   const NewFolders folders(folder);
@@ -32,8 +40,7 @@ std::uint64_t bytes_in_mib(std::uint64_t bytes) {
   return bytes >> 20;
 }
 
-bool has_shape(const OpenIndex& index, const AskOpen& asked) {
-  const layout::CollectionManifest wanted = manifest_for(asked);
+bool has_shape(const OpenIndex& index, const layout::CollectionManifest& wanted) {
   const layout::CollectionManifest& shape = index.shape();
   return shape.source_type == wanted.source_type && shape.metric == wanted.metric &&
          shape.dimension == wanted.dimension;
@@ -65,17 +72,26 @@ std::shared_ptr<OpenIndex> Indexes::index_of(const Entry& entry) const {
 std::shared_ptr<OpenIndex> Indexes::find(const IndexName& name) const {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(name);
-  return found == entries_.end() ? nullptr : found->second->index;
+  if (found == entries_.end() || found->second->index == nullptr) return nullptr;
+  found->second->index->touch();
+  return found->second->index;
 }
 
 /// Opens a folder that is there. What is not usable is removed: the index is made again from its
 /// table. Returns null where there is nothing then.
-std::shared_ptr<OpenIndex> Indexes::try_open(const IndexName& name) {
+std::shared_ptr<OpenIndex> Indexes::try_open(Entry& entry, const IndexName& name) {
   const fs::path folder = folder_of(name);
   if (!fs::exists(folder)) return nullptr;
+  // What still has it open would make it look like another process's.
+  if (!wait_until_closed(name, kReopenUs)) {
+    throw StatusError(StatusCode::unavailable, "index {} is being closed", to_string(name));
+  }
   try {
-    return std::make_shared<OpenIndex>(folder, name, open_folder(folder, name, options_.access));
+    return keep(entry, std::make_shared<OpenIndex>(folder, name,
+                                                   open_folder(folder, name, options_.access)));
   } catch (const SystemError&) {
+    throw;
+  } catch (const StatusError&) {
     throw;
   } catch (const Error& error) {
     spdlog::warn("index {} begins anew: {}", to_string(name), error.what());
@@ -87,15 +103,15 @@ std::shared_ptr<OpenIndex> Indexes::try_open(const IndexName& name) {
 /// Makes an opened index one that others find, after it has its memory.
 std::shared_ptr<OpenIndex> Indexes::keep(Entry& entry, std::shared_ptr<OpenIndex> index) {
   const std::size_t more = index->memory();
-  const std::size_t used = memory_used();
-  if (used + more > options_.memory) {
+  if (!make_room(more, nullptr)) {
     throw StatusError(StatusCode::resource_exhausted,
                       "index {} takes {} MiB of memory, and of the {} MiB that the engine may take "
                       "{} MiB are taken",
                       to_string(index->name()), bytes_in_mib(more), bytes_in_mib(options_.memory),
-                      bytes_in_mib(used));
+                      bytes_in_mib(memory_used()));
   }
   index->load();
+  index->touch();
   const std::lock_guard lock(mutex_);
   entry.index = index;
   return index;
@@ -109,35 +125,35 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name) {
   const std::shared_ptr<Entry> entry = entry_of(name);
   const std::lock_guard lock(entry->changing);
   if (std::shared_ptr<OpenIndex> index = index_of(*entry); index != nullptr) return index;
-  std::shared_ptr<OpenIndex> index = try_open(name);
-  if (index != nullptr) return keep(*entry, std::move(index));
+  std::shared_ptr<OpenIndex> index = try_open(*entry, name);
+  if (index != nullptr) return index;
   throw StatusError(StatusCode::not_found, "there is no index {}", to_string(name));
 }
 
 std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& shape) {
-  layout::CollectionManifest manifest = manifest_for(shape);
+  layout::CollectionManifest manifest = manifest_for(shape, options_.memory);
   const std::shared_ptr<Entry> entry = entry_of(name);
   const std::lock_guard lock(entry->changing);
   std::shared_ptr<OpenIndex> index = index_of(*entry);
-  if (index != nullptr && has_shape(*index, shape)) return index;
+  if (index != nullptr && has_shape(*index, manifest)) return index;
   if (index != nullptr) {
     throw StatusError(StatusCode::failed_precondition,
                       "index {} is open with vectors of another type, metric or dimension",
                       to_string(name));
   }
-  index = try_open(name);
-  if (index != nullptr && !has_shape(*index, shape)) {
+  index = try_open(*entry, name);
+  if (index != nullptr && has_shape(*index, manifest)) return index;
+  if (index != nullptr) {
     spdlog::warn("index {} begins anew: it has another shape", to_string(name));
     index.reset();
+    let_go(*entry);
     remove_folder(folder_of(name));
   }
-  if (index == nullptr) {
-    const fs::path folder = folder_of(name);
-    index = std::make_shared<OpenIndex>(
-        folder, name, make_folder(folder, name, std::move(manifest), options_.access));
-    if (shape.begins == kAskBuilds) index->begin_build(options_.memory / kWaitingShare);
-    drop_former(name);
-  }
+  const fs::path folder = folder_of(name);
+  index = std::make_shared<OpenIndex>(
+      folder, name, make_folder(folder, name, std::move(manifest), options_.access));
+  if (shape.begins == kAskBuilds) index->begin_build(options_.memory / kWaitingShare);
+  drop_former(name);
   return keep(*entry, std::move(index));
 }
 
@@ -153,6 +169,7 @@ void Indexes::let_go(Entry& entry) {
   const std::lock_guard lock(mutex_);
   if (entry.index == nullptr) return;
   entry.index->leave();
+  closing_.insert(entry.index->name());
   leaving_.push_back(std::exchange(entry.index, nullptr));
 }
 
@@ -178,7 +195,69 @@ void Indexes::clean() {
     }
     std::erase(leaving_, nullptr);
   }
-  // Their background ends without the lock.
+  for (auto& index : closed) {
+    const IndexName name = index->name();
+    index.reset();  // its background ends without the lock
+    const std::lock_guard lock(mutex_);
+    closing_.erase(closing_.find(name));
+    counted_at_ = 0;
+  }
+}
+
+/// Closes indexes until there is room. Each turn closes one.
+bool Indexes::make_room(std::size_t bytes, const OpenIndex* but) {
+  while (memory_used() + bytes > options_.memory) {
+    const std::shared_ptr<Entry> entry = longest_unused(but);
+    if (entry == nullptr || !close(*entry)) return false;
+  }
+  return true;
+}
+
+/// Returns null where all were used lately.
+std::shared_ptr<Indexes::Entry> Indexes::longest_unused(const OpenIndex* but) const {
+  std::shared_ptr<Entry> found;
+  Ticks oldest = now_ticks() - us_to_ticks(kUnusedUs);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, entry] : entries_) {
+    if (entry->index == nullptr || entry->index.get() == but) continue;
+    if (entry->index->used_at() > oldest || entry->index->is_building()) continue;
+    oldest = entry->index->used_at();
+    found = entry;
+  }
+  return found;
+}
+
+/// What is closed loses nothing, and has to catch up from its mark when it is opened again. Does
+/// not wait for a thread that opens or drops it, since that may wait for this one.
+bool Indexes::close(Entry& entry) {
+  const std::unique_lock lock(entry.changing, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  std::shared_ptr<OpenIndex> index = index_of(entry);
+  if (index == nullptr) return true;
+  const IndexName name = index->name();
+  try {
+    index->flush_told(now_ticks() + us_to_ticks(kFlushUs));
+  } catch (const std::exception& error) {
+    spdlog::warn("index {} stays open: {}", to_string(name), error.what());
+    return false;
+  }
+  spdlog::info("index {} is closed: others need its memory", to_string(name));
+  index.reset();
+  let_go(entry);
+  return wait_until_closed(name, kCloseUs);
+}
+
+bool Indexes::wait_until_closed(const IndexName& name, double most_us) {
+  const Ticks end = now_ticks() + us_to_ticks(most_us);
+  for (;;) {
+    clean();
+    {
+      const std::lock_guard lock(mutex_);
+      if (!closing_.contains(name)) return true;
+    }
+    if (now_ticks() >= end) return false;
+    std::this_thread::sleep_for(kLook);
+  }
 }
 
 void Indexes::flush_told() {
@@ -216,12 +295,11 @@ std::size_t Indexes::memory_used() const {
   return sum;
 }
 
-void Indexes::require_memory() const {
-  const std::size_t used = memory_used();
-  if (used < options_.memory) return;
+void Indexes::require_memory(const OpenIndex& index) {
+  if (make_room(1, &index)) return;
   throw StatusError(StatusCode::resource_exhausted,
                     "indexes take {} MiB, which is all of the memory that the engine may take",
-                    bytes_in_mib(used));
+                    bytes_in_mib(memory_used()));
 }
 
 std::vector<IndexName> Indexes::list(const IndexName& after, std::size_t most) const {

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace farvec::postgres {
@@ -26,7 +27,7 @@ struct IndexesOptions {
   collection::CollectionAccess access;
 };
 
-/// Any thread may call everything at any time, but clean() one alone.
+/// Any thread may call everything at any time.
 class Indexes {
  public:
   /// Makes the folder where it is not there, and locks it. Throws Error where the engine of another
@@ -35,9 +36,10 @@ class Indexes {
 
   /// Returns an index that is open; null where it is not. Does not wait for those that open others.
   std::shared_ptr<OpenIndex> find(const IndexName& name) const;
-  /// Opens an index that has a folder, if it is not open. Throws StatusError (not_found) where
-  /// there is none, or what it had was not usable and was removed; (resource_exhausted) where the
-  /// memory is not enough. Throws Error.
+  /// Opens an index that has a folder, if it is not open. Where there is no room for it, closes
+  /// others that were not used for a second, the longest unused first. Throws StatusError
+  /// (not_found) where there is none, or what it had was not usable and was removed;
+  /// (resource_exhausted) where the memory is not enough. Throws Error.
   std::shared_ptr<OpenIndex> open(const IndexName& name);
   /// The same, and makes it where there is none, or where it is not usable or has another shape.
   /// Then an index of the same file with another number is gone for good, and is dropped.
@@ -47,11 +49,12 @@ class Indexes {
   /// Makes durable what all open indexes were told (OpenIndex::flush_told()). What fails is logged,
   /// and tried again by the next call. For one thread, which may wait.
   void flush_told();
-  /// Closes what was dropped, when no core has it any more. For a thread that may wait.
+  /// Closes what was dropped, when no core has it any more. It may wait.
   void clean();
 
-  /// Throws StatusError (resource_exhausted) where open indexes take all of the memory.
-  void require_memory() const;
+  /// Throws StatusError (resource_exhausted) where open indexes take all of the memory, and no
+  /// other than this one can be closed.
+  void require_memory(const OpenIndex& index);
   /// Returns names of folders, in order, after this one; at most `most`.
   std::vector<IndexName> list(const IndexName& after, std::size_t most) const;
   ToldSummary summary() const;
@@ -66,10 +69,14 @@ class Indexes {
   std::filesystem::path folder_of(const IndexName& name) const;
   std::shared_ptr<Entry> entry_of(const IndexName& name);
   std::shared_ptr<OpenIndex> index_of(const Entry& entry) const;
-  std::shared_ptr<OpenIndex> try_open(const IndexName& name);
+  std::shared_ptr<OpenIndex> try_open(Entry& entry, const IndexName& name);
   void drop_former(const IndexName& name);
   std::shared_ptr<OpenIndex> keep(Entry& entry, std::shared_ptr<OpenIndex> index);
   void let_go(Entry& entry);
+  bool make_room(std::size_t bytes, const OpenIndex* but);
+  std::shared_ptr<Entry> longest_unused(const OpenIndex* but) const;
+  bool close(Entry& entry);
+  bool wait_until_closed(const IndexName& name, double most_us);
   std::vector<std::shared_ptr<OpenIndex>> all_open() const;
   std::size_t memory_used() const;
 
@@ -77,7 +84,8 @@ class Indexes {
   const layout::DirectoryLock lock_;
   mutable std::mutex mutex_;
   std::map<IndexName, std::shared_ptr<Entry>> entries_;
-  std::vector<std::shared_ptr<OpenIndex>> leaving_;  ///< dropped; cores may still have them
+  std::vector<std::shared_ptr<OpenIndex>> leaving_;  ///< let go; cores may still have them
+  std::multiset<IndexName> closing_;                 ///< let go, and not closed yet
   mutable std::uint64_t used_ = 0;                   ///< memory, as it was at the time below
   mutable Ticks counted_at_ = 0;
 };

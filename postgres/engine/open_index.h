@@ -40,6 +40,8 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   void begin_build(std::size_t most_bytes);
   /// Makes one segment of the rows that wait, as IndexBuild::advance() does.
   ToldBuild build(Ticks until);
+  /// Says whether rows wait, or become a segment. They would be lost if it were closed.
+  bool is_building() const { return building() != nullptr; }
   void erase(std::span<const std::uint64_t> vids, Ticks until);
   /// Reads vectors, in the form in which they are stored. Throws Refusal, or Error.
   changes::FoundRows get(std::span<const std::uint64_t> vids, Ticks until) const;
@@ -65,7 +67,11 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// Returns the bytes that it takes in this process: records, ids and fresh rows.
   std::size_t memory() const;
 
-  /// Says that the index is being removed: cores let go of it.
+  /// Notes that it is used now.
+  void touch() { used_at_.store(now_ticks(), std::memory_order_relaxed); }
+  Ticks used_at() const { return used_at_.load(std::memory_order_relaxed); }
+
+  /// Says that the index is being closed or removed: cores let go of it.
   void leave() { leaving_.store(true, std::memory_order_release); }
   bool leaving() const { return leaving_.load(std::memory_order_acquire); }
 
@@ -88,6 +94,7 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   std::atomic<bool> ready_{false};
   std::atomic<bool> caught_up_{false};  ///< release after covered_ and ready_
   std::atomic<bool> leaving_{false};
+  std::atomic<Ticks> used_at_{0};
 };
 
 }  // namespace farvec::postgres

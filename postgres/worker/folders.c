@@ -125,13 +125,13 @@ static bool look_at_all(EngineLink* link) {
   return true;
 }
 
-bool remove_folders_of_gone_indexes(void) {
+void remove_folders_of_gone_indexes(void) {
   static TimestampTz next = 0;
   farvec_error error;
   const TimestampTz now = GetCurrentTimestamp();
   // Until it has ended, replay may make files again.
-  if (now < next || RecoveryInProgress()) return false;
+  if (now < next || RecoveryInProgress()) return;
   next = TimestampTzPlusMilliseconds(now, (int64)farvec_engine_clean_s * 1000);
   EngineLink* link = engine_link(&error);
-  return link != NULL && look_at_all(link);
+  if (link != NULL) look_at_all(link);
 }

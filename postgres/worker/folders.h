@@ -5,8 +5,7 @@
 #include <postgres.h>
 
 // Looks, now and then, which of the engine's indexes have no file in the server any more, and has
-// the engine remove them. Answers whether the engine answered it. For the worker, which calls it
-// often.
-bool remove_folders_of_gone_indexes(void);
+// the engine remove them. What fails is done by a later call. For the worker, which calls it often.
+void remove_folders_of_gone_indexes(void);
 
 #endif

@@ -5,10 +5,13 @@
 #include <miscadmin.h>
 #include <storage/fd.h>
 #include <storage/ipc.h>
+#include <utils/timestamp.h>
 
 #include "postgres/channel/call.h"
 #include "postgres/shared.h"
 #include "postgres/worker/settings.h"
+
+#define SLOT_LOOK_US 1000
 
 static EngineLink own = {.slot = CHANNEL_NO_SLOT};
 
@@ -71,11 +74,7 @@ static bool make_link(const char* segment, uint64 incarnation, farvec_error* err
   }
   ReserveExternalFD();  // the server counts its open files
   own.incarnation = incarnation;
-  own.slot = channel_claim(own.channel);
-  if (own.slot != CHANNEL_NO_SLOT) return true;
-  unlink_engine();
-  say(error, FARVEC_RESOURCE_EXHAUSTED, "as many processes as it has slots for use it");
-  return false;
+  return true;
 }
 
 EngineLink* engine_link(farvec_error* error) {
@@ -132,9 +131,29 @@ static void say_why(int32 status, farvec_error* error) {
   }
 }
 
-void* engine_request(EngineLink* link, Patience* patience, farvec_error* error) {
+// Processes that ask at the same time share the slots. Answers kCallDone with a slot that is ready.
+static int32_t claim_slot(EngineLink* link, Patience* patience) {
   const CallWait wait = call_wait(patience);
-  const int32 status = call_prepare(link->channel, link->slot, &wait);
+  const TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), wait.deadline_ms);
+  while (link->slot == CHANNEL_NO_SLOT) {
+    link->slot = channel_claim(link->channel);
+    if (link->slot != CHANNEL_NO_SLOT) break;
+    if (gives_up(NULL)) return kCallGivenUp;
+    if (channel_has_ended(link->channel)) return kCallNoEngine;
+    if (GetCurrentTimestamp() >= end) return kCallTooLate;
+    pg_usleep(SLOT_LOOK_US);
+  }
+  return call_prepare(link->channel, link->slot, &wait);
+}
+
+static void give_slot_back(EngineLink* link) {
+  channel_release(link->channel, link->slot);
+  link->slot = CHANNEL_NO_SLOT;
+}
+
+// A slot that an error has left with the link is used for the next call.
+void* engine_request(EngineLink* link, Patience* patience, farvec_error* error) {
+  const int32_t status = claim_slot(link, patience);
   if (status == kCallDone) return channel_request(link->channel, link->slot);
   say_why(status, error);
   return NULL;
@@ -156,6 +175,7 @@ bool engine_ask(EngineLink* link, uint32 operation, uint32 request_bytes, Patien
   const CallWait wait = call_wait(patience);
   const int32 status =
       call_ask(link->channel, link->slot, operation, request_bytes, &wait, link->answer, bytes);
+  give_slot_back(link);
   if (status == kCallDone) return true;
   if (*bytes > 0) {
     say_answer(status, link, *bytes, error);

@@ -10,17 +10,17 @@
 // The backend's link with the engine that serves now.
 typedef struct EngineLink {
   Channel* channel;
-  uint32 slot;
+  uint32 slot;  // that of the call that is under way; CHANNEL_NO_SLOT: there is none
   uint64 incarnation;
   char answer[CHANNEL_ANSWER_BYTES];  // that of the last call, which no other process writes
 } EngineLink;
 
 // The link, made when there is none with this engine yet. NULL, with the reason in `error`, where
-// no engine serves, or all of its slots are taken.
+// no engine serves.
 EngineLink* engine_link(farvec_error* error);
 
-// Where a request is written, CHANNEL_REQUEST_BYTES long. NULL, with the reason in `error`, where
-// the engine does not let go of the last one in time. Ends with an error where the query was
+// Where a request is written, CHANNEL_REQUEST_BYTES long; engine_ask() comes next. NULL, with the
+// reason in `error`, where no slot becomes free in time. Ends with an error where the query was
 // cancelled.
 void* engine_request(EngineLink* link, Patience* patience, farvec_error* error);
 

@@ -22,12 +22,14 @@
 #define LAST_PAUSE_MS 30000
 #define STARTING_LOOK_MS 20
 #define SERVING_LOOK_MS 1000
-#define SPARE_SLOTS 8
+#define MOST_SLOTS 128  // calls at the same time; others wait. They take 22 MB of /dev/shm
+#define CALM_MS 60000   // an engine that served so long did not end at once
 
 static EngineProcess engine;
 static uint64 serving = 0;             // the incarnation that backends were told; 0: none
 static int pause_ms = FIRST_PAUSE_MS;  // before the next start
 static TimestampTz start_at = 0;
+static TimestampTz calm_at = 0;
 
 PGDLLEXPORT void farvec_engine_main(Datum unused);
 
@@ -47,6 +49,7 @@ static void publish(uint64 incarnation, const char* why) {
   strlcpy(state->why, why, sizeof state->why);
   SpinLockRelease(&state->lock);
   serving = incarnation;
+  if (serving != 0) calm_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), CALM_MS);
 }
 
 static void wait_before_start(const char* why) {
@@ -58,7 +61,7 @@ static void wait_before_start(const char* why) {
 static void start(void) {
   char why[FARVEC_ENGINE_REASON];
   if (GetCurrentTimestamp() < start_at) return;
-  const uint32 slots = Min((uint32)MaxBackends + SPARE_SLOTS, CHANNEL_MOST_SLOTS);
+  const uint32 slots = Min((uint32)MaxBackends, MOST_SLOTS);
   if (start_process(&engine, slots, why, sizeof why)) return;
   ereport(WARNING, (errmsg("the engine of farvec %s", why),
                     errhint("farvec.engine is the path of its program; farvec.engine_memory = 0 "
@@ -93,8 +96,8 @@ static void look(void) {
   look_whether_it_ended();
   if (engine.pid != 0 && serving == 0) look_whether_it_serves();
   if (serving == 0) return;
-  // Its folder is removed by an engine that was asked, so that it served a while.
-  if (remove_folders_of_gone_indexes()) pause_ms = FIRST_PAUSE_MS;
+  if (GetCurrentTimestamp() >= calm_at) pause_ms = FIRST_PAUSE_MS;
+  remove_folders_of_gone_indexes();
 }
 
 static long look_ms(void) {

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Tests of indexes that lie in the server's engine, and of the engine's ends."""
+import itertools
 import os
 import pathlib
 import signal
+import subprocess
 import time
 import unittest
 
@@ -289,6 +291,65 @@ class Ends(EngineTest):
             return self.sql("SELECT 1;") == ["1"]
         except SqlError:
             return False
+
+
+class Crowd(EngineTest):
+    """Many clients insert and search at the same time while the engine is killed."""
+
+    CLIENTS = 6
+    ROWS = 120  # of a client
+    numbers = itertools.count()
+
+    def test_each_client_has_its_own_answers_and_no_row_is_lost(self):
+        self.make_items(1000)
+        self.wait_for_plan()
+        inserting = [self.begin(self.inserts(client)) for client in range(self.CLIENTS)]
+        searching = [self.begin(self.searches(client)) for client in range(self.CLIENTS)]
+        for _ in range(5):
+            os.kill(self.engine(), signal.SIGKILL)
+            time.sleep(0.5)
+        for process in inserting:
+            _, errors = process.communicate()
+            self.assertEqual(errors, "", "an insert does not need the engine")
+        answered = sum(self.check_searches(process) for process in searching)
+        self.assertGreater(answered, 0)
+        self.assertEqual(self.one("SELECT count(*) FROM items;"),
+                         str(1000 + self.CLIENTS * self.ROWS))
+        self.assert_answers()
+        self.assert_sound("items_v")
+
+    def begin(self, statements):
+        """A psql that runs statements, each in a transaction of its own, and goes on after errors."""
+        file = self.server.top / f"statements-{next(self.numbers)}.sql"
+        file.write_text("\n".join(statements))
+        return subprocess.Popen(self.server.command("postgres", "--file", str(file)), text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env=self.server.environment({}))
+
+    def first(self, client):
+        return 1001 + client * self.ROWS
+
+    def inserts(self, client):
+        return [f"INSERT INTO items {ROWS.format(i, i)};" for i in
+                range(self.first(client), self.first(client) + self.ROWS)]
+
+    def searches(self, client):
+        """Each asks for the row that is nearest to one that is there, which is this row."""
+        rows = range(1 + client, 1000, self.CLIENTS)
+        return ["SET farvec.search_list = 1000;", "SET enable_seqscan = off;"] + [
+            f"SELECT {i}, (SELECT id FROM items ORDER BY v <-> (SELECT v FROM items WHERE id = {i}) "
+            "LIMIT 1);" for i in rows]
+
+    def check_searches(self, process):
+        """How many searches were answered; the others said that the engine is away."""
+        lines, errors = process.communicate()
+        for line in lines.splitlines():
+            asked, found = line.split("|")
+            self.assertEqual(found, asked)
+        for line in errors.splitlines():
+            if "ERROR:" in line:
+                self.assertRegex(line, "ERROR:  (57P03|55000):")
+        return len(lines.splitlines())
 
 
 class Standby(EngineTest):

@@ -1,6 +1,7 @@
 // The engine's program as a process, and one that asks it.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,0 +1,143 @@
+// An EngineProgram is a fixture that has a table, and the same rows in an index of an engine.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/unit/postgres/engine/running_engine.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace farvec::postgres::tests {
+
+namespace fs = std::filesystem;
+
+inline constexpr std::uint32_t kDimension = 12;
+inline constexpr AskOpen kShape{.index = {.number = 0x1234567890abcdef,
+                                          .tablespace = 1663,
+                                          .database = 5,
+                                          .file = 16'384,
+                                          .zero = 0},
+                                .type = 0,
+                                .metric = 0,
+                                .dimension = kDimension,
+                                .degree = 16,
+                                .build_list = 50,
+                                .begins = 0};
+inline constexpr const char* kName = "1663-5-16384-1234567890abcdef";
+inline constexpr std::int32_t kInvalid = 3;
+inline constexpr std::int32_t kNotFound = 5;
+inline constexpr std::int32_t kExhausted = 8;
+inline constexpr std::int32_t kPrecondition = 9;
+
+/// Rows of a table: vectors with their VIDs.
+struct Table {
+  explicit Table(std::size_t count, std::uint64_t first = 1, std::uint32_t seed = 1) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    for (std::size_t i = 0; i < count; ++i) vids.push_back(first + i);
+    for (std::size_t i = 0; i < count * kDimension; ++i) floats.push_back(normal(random));
+  }
+  std::span<const float> row(std::size_t i) const {
+    return std::span(floats).subspan(i * kDimension, kDimension);
+  }
+  std::span<const std::byte> bytes(std::size_t first, std::size_t count) const {
+    return std::as_bytes(std::span(floats).subspan(first * kDimension, count * kDimension));
+  }
+
+  std::vector<std::uint64_t> vids;
+  std::vector<float> floats;
+};
+
+inline double squared_l2(std::span<const float> one, std::span<const float> other) {
+  double sum = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    sum += (double{one[i]} - other[i]) * (double{one[i]} - other[i]);
+  }
+  return sum;
+}
+
+/// The nearest rows of a table, by comparing all.
+inline std::vector<Row> nearest(const Table& table, std::span<const float> query, std::size_t k) {
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < table.vids.size(); ++i) {
+    rows.push_back({table.vids[i], static_cast<float>(squared_l2(table.row(i), query))});
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const Row& one, const Row& other) { return one.distance < other.distance; });
+  rows.resize(std::min(rows.size(), k));
+  return rows;
+}
+
+inline std::vector<std::uint64_t> vids_of(const std::vector<Row>& rows) {
+  std::vector<std::uint64_t> vids;
+  for (const Row& row : rows) vids.push_back(row.vid);
+  return vids;
+}
+
+class EngineProgram : public testing::Test {
+ protected:
+  EngineProgram() : all_(folder_.path() / "all"), segment_(folder_.path() / "farvec-segment") {}
+
+  void start(const std::vector<std::string>& more = {}) {
+    asking_.reset();
+    engine_ = std::make_unique<RunningEngine>(all_, segment_, more);
+    asking_ = std::make_unique<Asking>(segment_);
+  }
+  AskedIndexOf index(const AskOpen& shape = kShape) { return {*asking_, shape}; }
+  void insert(const Table& table, std::size_t batch = 100) {
+    for (std::size_t i = 0; i < table.vids.size(); i += batch) {
+      const std::size_t count = std::min(batch, table.vids.size() - i);
+      const Told told =
+          index().insert(std::span(table.vids).subspan(i, count), table.bytes(i, count));
+      ASSERT_EQ(told.status, 0) << told.text();
+    }
+  }
+  /// With a list as long as allowed, searches of a small table find the very nearest.
+  void expect_answers(const Table& table) {
+    const Table queries(20, 1, 99);
+    for (std::size_t i = 0; i < queries.vids.size(); ++i) {
+      const std::vector<Row> expected = nearest(table, queries.row(i), 10);
+      const std::vector<Row> found = index().rows(queries.bytes(i, 1), 10, ASK_MOST_ROWS);
+      ASSERT_EQ(vids_of(found), vids_of(expected));
+      for (std::size_t r = 0; r < found.size(); ++r) {
+        EXPECT_NEAR(found[r].distance, expected[r].distance, 1e-4);
+      }
+    }
+  }
+  void begin_build() {
+    AskOpen builds = kShape;
+    builds.begins = kAskBuilds;
+    EXPECT_EQ(asking_->ask_with(kAskOpen, builds).status, 0);
+  }
+  /// What was told when the build was finished.
+  ToldBuild build() {
+    const AskRows asked{kShape.index, 0, 0, 20, 0};
+    while (true) {
+      const Told told = asking_->ask_with(kAskBuild, asked);
+      EXPECT_EQ(told.status, 0) << told.text();
+      const auto how_far = told.head<ToldBuild>();
+      if (told.status != 0 || how_far.finished == 1) return how_far;
+    }
+  }
+  void kill_and_start() {
+    engine_->kill_now();
+    EXPECT_TRUE(fs::exists(segment_)) << "a killed engine removes nothing";
+    start();
+  }
+
+  farvec::tests::TemporaryFolder folder_;
+  const fs::path all_;
+  const fs::path segment_;
+  std::unique_ptr<RunningEngine> engine_;
+  std::unique_ptr<Asking> asking_;
+};
+
+}  // namespace farvec::postgres::tests

@@ -1,0 +1,251 @@
+// Tests of what an engine has after it has ended in some way, and of the bound of its memory.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/unit/postgres/engine/engine_program.h"
+
+namespace farvec::postgres::tests {
+namespace {
+
+TEST_F(EngineProgram, WhatWasFlushedIsThereAfterAKill) {
+  start();
+  const Table table(400);
+  index().open();
+  insert(table);
+  index().covers(401);
+  EXPECT_EQ(index().flush(401).status, 0);
+  kill_and_start();
+  const ToldState state = index().open();
+  EXPECT_EQ(state.covered, 401u);
+  EXPECT_EQ(state.ready, 0u) << "what came after the mark may be lost";
+  EXPECT_GE(state.rows, 400u);
+  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
+  index().covers(401);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, WhatWasNotFlushedIsNotCoveredAfterAKill) {
+  start();
+  const Table table(400);
+  index().open();
+  insert(table);
+  index().covers(201);
+  EXPECT_EQ(index().flush(201).status, 0);
+  index().covers(401);
+  kill_and_start();
+  EXPECT_EQ(index().open().covered, 201u);
+  // Catching up inserts again what is there already.
+  insert(table);
+  index().covers(401);
+  EXPECT_EQ(index().state().rows, 400u);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, WhatWasToldIsDurableAfterAnOrderlyEndOrAWhile) {
+  start();
+  const Table table(400);
+  index().open();
+  insert(table);
+  index().covers(1);
+  engine_->close_input();
+  EXPECT_EQ(engine_->end(), 0);
+  start();
+  EXPECT_EQ(index().open().covered, 401u);
+  index().covers(401);
+  insert(Table(10, 1001));
+  for (int i = 0; i < 3000 && index().state().covered < 1011; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill_and_start();
+  EXPECT_EQ(index().open().covered, 1011u);
+}
+
+TEST_F(EngineProgram, WhatAStandbyWasToldIsNotCovered) {
+  start();
+  const Table table(40);
+  index().open();
+  insert(table);
+  EXPECT_EQ(asking_->ask_with(kAskCovers, AskVid{kShape.index, 21, 0, 0}).status, 0);
+  engine_->close_input();
+  EXPECT_EQ(engine_->end(), 0);
+  start();
+  EXPECT_LE(index().open().covered, 21u);
+}
+
+TEST_F(EngineProgram, AnIndexIsOpenedByAnyRequestAfterARestart) {
+  start();
+  const Table table(100);
+  index().open();
+  insert(table);
+  index().covers(101);
+  index().flush(101);
+  kill_and_start();
+  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
+  EXPECT_EQ(index().covers(101).status, 0);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, ACopyOfAFolderBeginsAnew) {
+  start();
+  const Table table(100);
+  index().open();
+  insert(table);
+  index().covers(101);
+  index().flush(101);
+  engine_->kill_now();
+  const fs::path copy = folder_.path() / "copy";
+  fs::copy(all_, copy, fs::copy_options::recursive);
+  const fs::path segment = folder_.path() / "farvec-copy";
+  RunningEngine other(copy, segment);
+  Asking asking(segment);
+  const ToldState state = AskedIndexOf(asking, kShape).open();
+  EXPECT_EQ(state.covered, 0u);
+  EXPECT_EQ(state.rows, 0u);
+  EXPECT_NE(other.log().find("copy of the folder"), std::string::npos) << other.log();
+}
+
+TEST_F(EngineProgram, DamagedFilesBeginAnewAndTheLogSaysSo) {
+  for (const char* file : {"covered", "collection/collection.json"}) {
+    SCOPED_TRACE(file);
+    start();
+    const Table table(100);
+    index().open();
+    insert(table);
+    index().covers(101);
+    EXPECT_EQ(index().flush(101).status, 0);
+    engine_->kill_now();
+    {
+      std::fstream bytes(all_ / kName / file, std::ios::in | std::ios::out | std::ios::binary);
+      ASSERT_TRUE(bytes.is_open());
+      bytes.seekp(20);
+      bytes.write("\x7f\x7f\x7f\x7f", 4);
+    }
+    start();
+    const ToldState state = index().open();
+    EXPECT_EQ(state.covered, 0u);
+    EXPECT_EQ(state.rows, 0u);
+    EXPECT_NE(engine_->log().find("begins anew"), std::string::npos) << engine_->log();
+    insert(table);
+    index().covers(101);
+    expect_answers(table);
+    EXPECT_EQ(index().drop().status, 0);
+    engine_->kill_now();
+  }
+}
+
+TEST_F(EngineProgram, DamagedRecordsBeginAnewToo) {
+  start({"--memory", "6MiB"});  // so that a memtable is full soon
+  const Table table(9000);
+  index().open();
+  insert(table, 1000);
+  index().covers(9001);
+  const fs::path segments = all_ / kName / "collection" / "segments";
+  for (int i = 0; i < 3000 && fs::is_empty(segments); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(index().flush(9001).status, 0);
+  engine_->close_input();
+  EXPECT_EQ(engine_->end(), 0);
+  fs::path largest;
+  for (const auto& entry : fs::recursive_directory_iterator(segments)) {
+    if (!entry.is_regular_file()) continue;
+    if (largest.empty() || entry.file_size() > fs::file_size(largest)) largest = entry.path();
+  }
+  ASSERT_FALSE(largest.empty());
+  {
+    std::fstream bytes(largest, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(static_cast<std::streamoff>(fs::file_size(largest) / 2));
+    bytes.write("\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f", 8);
+  }
+  start();
+  const ToldState state = index().open();
+  EXPECT_EQ(state.covered, 0u) << largest;
+  EXPECT_EQ(state.rows, 0u);
+  EXPECT_NE(engine_->log().find("begins anew"), std::string::npos) << engine_->log();
+}
+
+TEST_F(EngineProgram, TwoEnginesDoNotShareAFolder) {
+  start();
+  RunningEngine other(all_, folder_.path() / "farvec-other");
+  EXPECT_EQ(other.end(), 1);
+  EXPECT_NE(other.log().find(all_.string()), std::string::npos) << other.log();
+  EXPECT_NE(other.log().find("another process"), std::string::npos) << other.log();
+  EXPECT_FALSE(fs::exists(folder_.path() / "farvec-other"));
+  EXPECT_EQ(index().open().rows, 0u) << "the first one goes on";
+}
+
+TEST_F(EngineProgram, TheMemoryHasABound) {
+  start({"--memory", "1500KiB"});
+  const Table table(20'000);
+  index().open();
+  Told told;
+  std::size_t rows = 0;
+  for (; rows < table.vids.size() && told.status == 0; rows += 100) {
+    told = index().insert(std::span(table.vids).subspan(rows, 100), table.bytes(rows, 100));
+  }
+  EXPECT_EQ(told.status, kExhausted) << told.text();
+  EXPECT_NE(told.text().find("memory"), std::string::npos) << told.text();
+  index().covers(rows);
+  EXPECT_EQ(index().rows(table.bytes(0, 1), 1, 10).size(), 1u) << "searches go on";
+}
+
+TEST_F(EngineProgram, AnIndexThatIsNotUsedMakesRoomForAnother) {
+  start({"--memory", "1500KiB"});  // an index takes more than half of it
+  const Table table(3000);
+  index().open();
+  insert(table);
+  index().covers(3001);
+  expect_answers(table);
+  AskOpen other = kShape;
+  other.index.number = 2;
+  other.index.file = 2;
+  AskedIndexOf second = index(other);
+  second.open();
+  // The first one was used a moment ago, and goes when that is a second ago.
+  for (std::size_t i = 0; i < table.vids.size(); i += 100) {
+    const auto part = std::span(table.vids).subspan(i, 100);
+    Told told = second.insert(part, table.bytes(i, 100));
+    for (int tries = 0; tries < 3000 && told.status == kExhausted; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      told = second.insert(part, table.bytes(i, 100));
+    }
+    ASSERT_EQ(told.status, 0) << told.text();
+  }
+  EXPECT_NE(engine_->log().find("is closed"), std::string::npos) << engine_->log();
+  second.covers(3001);
+  EXPECT_EQ(second.rows(table.bytes(0, 1), 1, 100).size(), 1u);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  // It comes back with all of its rows, and covers them.
+  const ToldState state = index().open();
+  EXPECT_EQ(state.rows, 3000u);
+  EXPECT_EQ(state.covered, 3001u);
+  EXPECT_EQ(state.ready, 0u);
+  index().covers(3001);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, EndsWithTheServerAndCleansUpAfterAKill) {
+  start();
+  engine_->close_input();
+  EXPECT_EQ(engine_->end(), 0);
+  EXPECT_FALSE(fs::exists(segment_));
+  EXPECT_TRUE(channel_has_ended(asking_->channel()));
+  start();
+  kill(engine_->pid(), SIGTERM);
+  EXPECT_EQ(engine_->end(), 0);
+  EXPECT_FALSE(fs::exists(segment_));
+  start();
+  engine_->kill_now();
+  const fs::path next = folder_.path() / "farvec-next";
+  RunningEngine other(all_, next);
+  Asking asking(next);
+  EXPECT_FALSE(fs::exists(segment_)) << "the next engine removes what a killed one left";
+}
+
+}  // namespace
+}  // namespace farvec::postgres::tests
