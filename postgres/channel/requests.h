@@ -22,8 +22,15 @@ typedef enum AskOperation {
   kAskDrop = 8,      // AskedIndex
   kAskList = 9,      // AskList; answers ToldList, AskedIndexes
   kAskSummary = 10,  // nothing; answers ToldSummary
-  kAskGet = 11  // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
+  kAskGet = 11,  // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
+  kAskBuild = 12  // AskRows without rows: makes the segment until the deadline; answers ToldBuild
 } AskOperation;
+
+typedef enum AskBegins {
+  kAskKeeps = 0,   // nothing is removed
+  kAskBegins = 1,  // the index is empty then
+  kAskBuilds = 2   // and rows wait until kAskBuild makes one segment of them
+} AskBegins;
 
 // Which index it is.
 typedef struct AskedIndex {
@@ -41,7 +48,7 @@ typedef struct AskOpen {
   uint32_t dimension;
   uint32_t degree;  // 0: the usual one; so the next
   uint32_t build_list;
-  uint32_t begins;  // 1: what the index has is removed first
+  uint32_t begins;  // what the index has is removed first: an AskBegins
 } AskOpen;
 
 typedef struct AskRows {
@@ -81,6 +88,13 @@ typedef struct ToldState {
   uint32_t ready;   // 0 or 1
   uint32_t zero;
 } ToldState;
+
+typedef struct ToldBuild {
+  uint64_t rows;      // that waited
+  uint64_t linked;    // rows of these
+  uint32_t finished;  // 0 or 1
+  uint32_t zero;
+} ToldBuild;
 
 typedef struct ToldFound {
   uint32_t count;

@@ -27,8 +27,16 @@ void open(Indexes& indexes, const Request& request) {
   RequestReader reader = request.reader();
   const auto asked = reader.read<AskOpen>();
   reader.end();
-  if (asked.begins != 0) indexes.drop(name_of(asked.index));
+  if (asked.begins != kAskKeeps) indexes.drop(name_of(asked.index));
   request.answer_with(indexes.open(name_of(asked.index), asked)->state());
+}
+
+void build(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskRows>();
+  reader.end();
+  const Ticks until = end_of(asked.deadline_ms);
+  request.answer_with(indexes.open(name_of(asked.index))->build(until));
 }
 
 void tell_state(Indexes& indexes, const Request& request) {
@@ -131,6 +139,8 @@ void call(Indexes& indexes, const Request& request) {
       return cover(indexes, request);
     case kAskFlush:
       return flush(indexes, request);
+    case kAskBuild:
+      return build(indexes, request);
     case kAskDrop:
       return drop(indexes, request);
     case kAskList:

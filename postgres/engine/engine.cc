@@ -44,6 +44,7 @@ collection::CollectionAccess access_for(const EngineOptions& options) {
   access.durability = wal::Durability::none;
   access.log_segment_bytes = kLogSegmentBytes;
   access.link = true;
+  access.build_threads = options.threads;
   return access;
 }
 

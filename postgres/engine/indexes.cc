@@ -21,6 +21,9 @@ namespace fs = std::filesystem;
 /// The memory of all indexes is counted again after this time.
 constexpr double kCountedForUs = 10e3;
 constexpr double kFlushUs = 10e6;
+/// Rows of a build wait in this share of the memory: they, the segment's and its graph's are there
+/// at once.
+constexpr std::uint64_t kWaitingShare = 3;
 /// An index that was used more lately is not closed for another one.
 constexpr double kUnusedUs = 1e6;
 /// Cores let go of an index within a part of this.
@@ -149,6 +152,7 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
   const fs::path folder = folder_of(name);
   index = std::make_shared<OpenIndex>(
       folder, name, make_folder(folder, name, std::move(manifest), options_.access));
+  if (shape.begins == kAskBuilds) index->begin_build(options_.memory / kWaitingShare);
   drop_former(name);
   return keep(*entry, std::move(index));
 }
@@ -216,7 +220,7 @@ std::shared_ptr<Indexes::Entry> Indexes::longest_unused(const OpenIndex* but) co
   const std::lock_guard lock(mutex_);
   for (const auto& [name, entry] : entries_) {
     if (entry->index == nullptr || entry->index.get() == but) continue;
-    if (entry->index->used_at() > oldest) continue;
+    if (entry->index->used_at() > oldest || entry->index->is_building()) continue;
     oldest = entry->index->used_at();
     found = entry;
   }

@@ -42,8 +42,12 @@ void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
   }
   const VectorView rows =
       packed_view(vectors.data(), vids.size(), shape.dimension, shape.source_type);
+  const changes::RowBatch batch{rows, vids};
+  collection_->check(batch);
+  const std::shared_ptr<IndexBuild> build = building();
+  if (build != nullptr && build->take(batch)) return;
   changes::Receipt receipt;
-  collection_->insert({rows, vids}, {.until = until}, receipt);
+  collection_->insert(batch, {.until = until}, receipt);
   if (vids.empty()) return;
   const auto [least, most] = std::minmax_element(vids.begin(), vids.end());
   if (*least < marking_.load(std::memory_order_seq_cst)) {
@@ -51,6 +55,27 @@ void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
   }
   raise(told_, *most + 1);
   changed_.store(true, std::memory_order_release);
+}
+
+void OpenIndex::begin_build(std::size_t most_bytes) {
+  const std::lock_guard lock(build_mutex_);
+  build_ = std::make_shared<IndexBuild>(*collection_, most_bytes);
+}
+
+std::shared_ptr<IndexBuild> OpenIndex::building() const {
+  const std::lock_guard lock(build_mutex_);
+  return build_;
+}
+
+ToldBuild OpenIndex::build(Ticks until) {
+  const std::shared_ptr<IndexBuild> build = building();
+  if (build == nullptr) return {.rows = 0, .linked = 0, .finished = 1, .zero = 0};
+  const ToldBuild told = build->advance(until);
+  if (told.finished != 0) {
+    const std::lock_guard lock(build_mutex_);
+    build_.reset();
+  }
+  return told;
 }
 
 void OpenIndex::erase(std::span<const std::uint64_t> vids, Ticks until) {
@@ -105,14 +130,15 @@ ToldState OpenIndex::state() const {
   return {.covered = covered_.load(std::memory_order_relaxed),
           .rows = size.live,
           .bytes = size.segment_bytes,
-          .memory = size.segment_bytes + size.dram_bytes,
+          .memory = memory(),
           .ready = is_ready ? 1u : 0u,
           .zero = 0};
 }
 
 std::size_t OpenIndex::memory() const {
   const collection::ViewSize size = size_of(*collection_->view());
-  return size.segment_bytes + size.dram_bytes;
+  const std::shared_ptr<IndexBuild> build = building();
+  return size.segment_bytes + size.dram_bytes + (build == nullptr ? 0 : build->bytes());
 }
 
 }  // namespace farvec::postgres

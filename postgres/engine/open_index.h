@@ -7,6 +7,7 @@
 #include "collection/state/view.h"
 #include "collection/write/collection.h"
 #include "postgres/channel/requests.h"
+#include "postgres/engine/index_build.h"
 #include "postgres/engine/index_folder.h"
 #include "postgres/engine/index_name.h"
 #include <atomic>
@@ -35,6 +36,12 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// Inserts packed vectors, one for each VID. Throws StatusError (invalid_argument) for vectors of
   /// another size or that no search can find, and Refusal, or Error.
   void insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors, Ticks until);
+  /// Rows that are inserted from now on wait for build(), as many as have `most_bytes` together.
+  void begin_build(std::size_t most_bytes);
+  /// Makes one segment of the rows that wait, as IndexBuild::advance() does.
+  ToldBuild build(Ticks until);
+  /// Says whether rows wait, or become a segment. They would be lost if it were closed.
+  bool is_building() const { return building() != nullptr; }
   void erase(std::span<const std::uint64_t> vids, Ticks until);
   /// Reads vectors, in the form in which they are stored. Throws Refusal, or Error.
   changes::FoundRows get(std::span<const std::uint64_t> vids, Ticks until) const;
@@ -71,10 +78,14 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   bool leaving() const { return leaving_.load(std::memory_order_acquire); }
 
  private:
+  std::shared_ptr<IndexBuild> building() const;
+
   const std::filesystem::path folder_;
   const IndexName name_;
   const std::unique_ptr<collection::Collection> collection_;
-  std::mutex flushing_;  ///< guards the mark
+  mutable std::mutex build_mutex_;
+  std::shared_ptr<IndexBuild> build_;  ///< null: rows do not wait
+  std::mutex flushing_;                ///< guards the mark
   layout::CoverageMark mark_;
   std::atomic<std::uint64_t> covered_;
   /// Inserts of smaller VIDs are durable before they are answered. It is raised before the log is

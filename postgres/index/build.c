@@ -47,9 +47,23 @@ static void add_to_build(Relation relation, ItemPointer tid, Datum* values, bool
   }
 }
 
+// Waits until the store has made its index of the rows, where it waits for the last one.
+static void build_in_store(OpenIndex* index) {
+  uint64 done = 0;
+  bool is_over = index->kind->build == NULL;
+  pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, FARVEC_PHASE_STORE);
+  while (!is_over) {
+    CHECK_FOR_INTERRUPTS();
+    index->patience = patience_for(FARVEC_BATCH_DEADLINE_MS);
+    is_over = index->kind->build(index->store, &done, &index->patience);
+    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, (int64)done);
+  }
+}
+
 // Makes what was built durable in the store, where it does not do so by itself.
 static void finish_store(Build* build) {
   OpenIndex* index = &build->index;
+  build_in_store(index);
   const uint64 next = status_begin_catching_up(index->relation, false);
   index->patience = patience_for(FARVEC_BATCH_DEADLINE_MS);
   if (index->kind->covers != NULL) {

@@ -9,6 +9,7 @@
 #include "postgres/index/index.h"
 
 #define DROP_DEADLINE_MS 1000
+#define BUILD_STEP_MS 200  // between two looks at how far a build is
 
 // Nothing is asked yet: inserts succeed while the engine is away.
 static Store* open_in_engine(const StoreIdentity* identity, const StoreShape* shape,
@@ -53,7 +54,7 @@ static bool is_state(const EngineLink* link, uint32 bytes, ToldState* state, far
 }
 
 // Opens the index in this engine, which makes it where it has none.
-static bool open_now(Store* store, EngineLink* link, bool begins, Patience* patience,
+static bool open_now(Store* store, EngineLink* link, AskBegins begins, Patience* patience,
                      ToldState* state, farvec_error* error) {
   const AskOpen asked = {.index = store->index,
                          .type = store->shape.type,
@@ -75,15 +76,15 @@ EngineLink* reach_engine(Store* store, Patience* patience, farvec_error* error) 
   ToldState state;
   EngineLink* link = engine_link(error);
   if (link == NULL || store->opened_in == link->incarnation) return link;
-  return open_now(store, link, false, patience, &state, error) ? link : NULL;
+  return open_now(store, link, kAskKeeps, patience, &state, error) ? link : NULL;
 }
 
 static void begin_in_engine(Store* store, bool is_build, Patience* patience) {
   farvec_error error = {0};
   ToldState state;
-  (void)is_build;
+  const AskBegins begins = is_build ? kAskBuilds : kAskBegins;
   EngineLink* link = engine_link(&error);
-  if (link == NULL || !open_now(store, link, true, patience, &state, &error)) {
+  if (link == NULL || !open_now(store, link, begins, patience, &state, &error)) {
     raise_engine_error(&error, patience);
   }
   store->looked_in = link->incarnation;
@@ -100,7 +101,7 @@ static bool look_now(Store* store, EngineLink* link, Patience* patience, ToldSta
     }
     if (error->status != FARVEC_NOT_FOUND) return false;
   }
-  return open_now(store, link, false, patience, state, error);
+  return open_now(store, link, kAskKeeps, patience, state, error);
 }
 
 static StoreState state_in_engine(Store* store, Patience* patience) {
@@ -178,20 +179,40 @@ static bool erase_from_engine(Store* store, const uint64* vids, size_t count, Pa
 
 // What is said of an engine is said to that one alone: another one may have lost what this backend
 // has told before.
+static EngineLink* link_as_before(const Store* store, farvec_error* error) {
+  EngineLink* link = engine_link(error);
+  if (link == NULL || link->incarnation == store->looked_in) return link;
+  error->status = FARVEC_FAILED_PRECONDITION;
+  strlcpy(error->message, "it was started again meanwhile", sizeof error->message);
+  return NULL;
+}
+
 static void tell_vid(Store* store, uint32 operation, uint64 vid, bool ready, Patience* patience) {
   farvec_error error = {0};
   uint32 bytes;
   const AskVid asked = {.index = store->index, .vid = vid, .ready = ready};
-  EngineLink* link = engine_link(&error);
-  if (link != NULL && link->incarnation != store->looked_in) {
-    error.status = FARVEC_FAILED_PRECONDITION;
-    strlcpy(error.message, "it was started again meanwhile", sizeof error.message);
-    link = NULL;
-  }
+  EngineLink* link = link_as_before(store, &error);
   if (link == NULL ||
       !ask_engine(link, operation, &asked, sizeof asked, patience, &bytes, &error)) {
     raise_engine_error(&error, patience);
   }
+}
+
+// A build whose engine was started again ends with an error.
+static bool build_in_engine(Store* store, uint64* done, Patience* patience) {
+  farvec_error error = {0};
+  uint32 bytes;
+  ToldBuild told;
+  const AskRows asked = {.index = store->index, .deadline_ms = BUILD_STEP_MS};
+  EngineLink* link = link_as_before(store, &error);
+  if (link == NULL ||
+      !ask_engine(link, kAskBuild, &asked, sizeof asked, patience, &bytes, &error)) {
+    raise_engine_error(&error, patience);
+  }
+  if (bytes != sizeof told) elog(ERROR, "the engine of farvec tells a build in %u bytes", bytes);
+  memcpy(&told, link->answer, sizeof told);
+  *done = told.linked;
+  return told.finished == 1;
 }
 
 static void covers_in_engine(Store* store, uint64 vid, bool ready, Patience* patience) {
@@ -256,6 +277,7 @@ const StoreKind kEngineStore = {.name = "engine",
                                 .is_shared = false,
                                 .open = open_in_engine,
                                 .begin = begin_in_engine,
+                                .build = build_in_engine,
                                 .state = state_in_engine,
                                 .is_there = is_engine_there,
                                 .insert = insert_into_engine,

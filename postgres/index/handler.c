@@ -11,7 +11,14 @@
 PG_FUNCTION_INFO_V1(farvec_handler);
 
 static char* phase_name(int64 phase) {
-  return phase == PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE ? "telling the store" : NULL;
+  switch (phase) {
+    case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+      return "telling the store";
+    case FARVEC_PHASE_STORE:
+      return "linking in the store";
+    default:
+      return NULL;
+  }
 }
 
 static void set_functions(IndexAmRoutine* method) {

@@ -13,6 +13,9 @@
 #include "postgres/index/status.h"
 #include "postgres/index/store.h"
 
+// The phase of a build that follows PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE.
+#define FARVEC_PHASE_STORE 2
+
 // What a class of operators is for. Its support function 1 answers it.
 typedef struct IndexClass {
   int32 type;    // a farvec_type

@@ -77,6 +77,10 @@ typedef struct StoreKind {
   // another index that is still there. No other backend uses the store meanwhile. `is_build` tells
   // a build from catching up with a store that is `foreign`.
   void (*begin)(Store* store, bool is_build, Patience* patience);
+  // Makes the index of the rows that were inserted since a build began. Answers false after a while
+  // where it has not come to its end, with the rows that are done: it is called again. NULL: the
+  // store does so by itself.
+  bool (*build)(Store* store, uint64* done, Patience* patience);
 
   StoreState (*state)(Store* store, Patience* patience);
 

@@ -30,6 +30,7 @@ class IndexTest(unittest.TestCase):
     """Each class of tests has a server of its own, because some of them stop it."""
 
     setup = "CREATE EXTENSION farvec;"
+    preload = PRELOAD
 
     @classmethod
     def setUpClass(cls):
@@ -47,7 +48,7 @@ class IndexTest(unittest.TestCase):
 
     @classmethod
     def start_server(cls, pg_config, folder):
-        cls.server = Postgres(pg_config, folder, **PRELOAD)
+        cls.server = Postgres(pg_config, folder, **cls.preload)
         cls.addClassCleanup(cls.server.close)
         cls.nodes = Nodes()
         cls.addClassCleanup(cls.nodes.close)
@@ -59,6 +60,11 @@ class IndexTest(unittest.TestCase):
     @classmethod
     def one(cls, statements, **options):
         return cls.server.one(statements, **options)
+
+    @classmethod
+    def begin(cls, statements):
+        """A psql that runs statements and is not waited for."""
+        return cls.server.begin(statements)
 
     def refused(self, statements, state, **options):
         """The text of the error that the statements end with; it has the SQLSTATE `state`."""

@@ -22,6 +22,9 @@ class ChangesTest(index_base.IndexTest):
                  f"WITH (node = '{node}') {how};")
         return node
 
+    def start_again(self, **settings):
+        self.server.start({"fsync": "off", **self.preload, **settings})
+
     def add(self, name, first, last):
         self.sql(f"INSERT INTO {name} SELECT i, {VALUE.format('i')} FROM generate_series({first}, {last}) i;")
 
@@ -93,7 +96,7 @@ class Rows(ChangesTest):
         self.make("hit", 5)
         work = ("DO $$ BEGIN FOR i IN 1..300 LOOP INSERT INTO hit VALUES (i, array[i, {0}, 0]) ON CONFLICT (id) "
                 "DO UPDATE SET v = excluded.v; COMMIT; END LOOP; END $$;")
-        clients = [self.server.begin(work.format(client)) for client in range(4)]
+        clients = [self.begin(work.format(client)) for client in range(4)]
         for client in clients:
             self.assertEqual(client.communicate(timeout=100)[1], "")
         self.compare("hit")
@@ -120,7 +123,7 @@ class Rows(ChangesTest):
         work = ("DO $$ BEGIN FOR i IN 1..60 LOOP INSERT INTO busy VALUES ({0} * 1000 + i, array[i, i % 5, {0}]);"
                 " COMMIT; IF i % 3 = 0 THEN UPDATE busy SET v = '[9,9,9]' WHERE id = {0} * 1000 + i - 1; "
                 "DELETE FROM busy WHERE id = {0} * 1000 + i - 2; COMMIT; END IF; END LOOP; END $$;")
-        clients = [self.server.begin(work.format(client)) for client in range(1, 6)]
+        clients = [self.begin(work.format(client)) for client in range(1, 6)]
         vacuums = threading.Thread(target=lambda: [self.server.sql("VACUUM busy;") for _ in range(10)])
         vacuums.start()
         for client in clients:
@@ -198,7 +201,7 @@ class Definitions(ChangesTest):
         self.sql("CREATE TABLE long (id int, v vector(3)); CREATE FUNCTION late(v vector) RETURNS vector "
                  "LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM pg_sleep(0.001); RETURN v; END $$;")
         self.add("long", 1, 60_000)
-        building = self.server.begin("CREATE INDEX long_index ON long USING farvec ((late(v)::vector(3)) "
+        building = self.begin("CREATE INDEX long_index ON long USING farvec ((late(v)::vector(3)) "
                                      f"vector_l2_ops) WITH (node = '{node}');")
         progress = "SELECT pid FROM pg_stat_progress_create_index WHERE tuples_done >= 1000;"
         for _ in range(600):
@@ -246,7 +249,7 @@ class Definitions(ChangesTest):
 
     def test_wide_transactions_see_what_they_should(self):
         self.make("seen", 30)
-        old = self.server.begin(BY_INDEX + "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM seen; "
+        old = self.begin(BY_INDEX + "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM seen; "
                                 "SELECT pg_sleep(1.5); SELECT count(*) FROM (SELECT 1 FROM seen ORDER BY "
                                 "v <-> '[1,2,3]') t;")
         self.server.sql("SELECT pg_sleep(0.5); DELETE FROM seen WHERE id > 5;")
@@ -263,7 +266,7 @@ class Definitions(ChangesTest):
         with open(self.server.folder / path, "r+b") as file:
             file.seek(8192 + 24)
             file.write(bytes([255] * 8))
-        self.server.start({"fsync": "off", **index_base.PRELOAD})
+        self.start_again()
         checksums = self.one("SHOW data_checksums;") == "on"  # then PostgreSQL itself sees it
         said = self.refused(BY_INDEX + "SELECT id FROM hurt ORDER BY v <-> '[1,2,3]' LIMIT 100;",
                             "XX001" if checksums else "XX002")
@@ -289,7 +292,7 @@ class Definitions(ChangesTest):
                                           8192 - generator.randrange(1, 24)))
                 damaged[page + where] = generator.choice((0, 1, 255, generator.randrange(256)))
             file.write_bytes(damaged)
-            self.server.start({"fsync": "off", "restart_after_crash": "off", **index_base.PRELOAD})
+            self.start_again(restart_after_crash="off")
             for statement in (BY_INDEX + "SELECT count(*) FROM (SELECT id FROM bitten ORDER BY v <-> '[1,2,3]') t;",
                               "SELECT farvec_check('bitten_index'), farvec_stats('bitten_index');",
                               "INSERT INTO bitten SELECT i + 10000, array[i, i, i] FROM generate_series(1, 1200) i;",
@@ -301,7 +304,7 @@ class Definitions(ChangesTest):
             self.server.stop()
             self.assertNotIn("terminated by signal", self.server.log.read_text())
         file.write_bytes(sound)
-        self.server.start({"fsync": "off", **index_base.PRELOAD})
+        self.start_again()
         self.sql("REINDEX INDEX bitten_index;")
         self.compare("bitten")
 
@@ -322,7 +325,7 @@ class Definitions(ChangesTest):
         finally:
             self.server.end_sessions()
             self.server.stop()
-            self.server.start({"fsync": "off", **index_base.PRELOAD})
+            self.start_again()
         self.compare("alone")
 
 

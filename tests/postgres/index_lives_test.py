@@ -37,13 +37,13 @@ class LivesTest(ChangesTest):
     def restart(self, mode):
         self.server.end_sessions()
         self.server.control("stop", "--mode", mode)
-        self.server.start(SETTINGS)
+        self.start_again()
 
 
 class Nodes(LivesTest):
     def test_a_node_is_killed_during_inserts(self):
         self.make("killed", 20)
-        client = self.server.begin(INSERTS.format(first=100, last=100_000, table="killed"))
+        client = self.begin(INSERTS.format(first=100, last=100_000, table="killed"))
         for _ in range(3):
             count = int(self.one("SELECT count(*) FROM killed;"))
             self.until("SELECT count(*) FROM killed;", lambda said: int(said) > count + 40)
@@ -90,7 +90,7 @@ class Servers(LivesTest):
         self.make("stopped", 20)
         for number in range(4):
             first = 10_000 * (number + 1)
-            clients = [self.server.begin(INSERTS.format(first=first + 3000 * client, table="stopped",
+            clients = [self.begin(INSERTS.format(first=first + 3000 * client, table="stopped",
                                                         last=first + 3000 * client + 2999))
                        for client in range(3)]
             time.sleep(generator.uniform(0.1, 0.8))

@@ -135,6 +135,30 @@ class Scans(index_base.IndexTest):
         # The session then does without it.
         self.assertEqual(len(self.sql(f"SELECT id FROM planned {order} LIMIT 10;")), 10)
 
+    def test_many_clients_get_the_answers_that_one_gets(self):
+        table = "asked"
+        self.make("vector_l2_ops", table)
+        queries = [literal(row, "vector") for row in self.rows_of("vector", 40)]
+        ask = BY_INDEX + "".join(f"SELECT string_agg(id::text, ' ') FROM (SELECT id FROM {table} ORDER BY v <-> "
+                                 f"{query} LIMIT 10) t; " for query in queries)
+        expected = self.sql(ask)
+        self.assertEqual(len(set(expected)), len(queries))
+        clients = [self.begin(ask) for _ in range(12)]
+        for client in clients:
+            output, errors = client.communicate(timeout=100)
+            self.assertEqual((output.splitlines(), errors), (expected, ""))
+
+    def test_users_of_a_table_need_no_right_on_the_node(self):
+        table = "shared"
+        self.make("vector_l2_ops", table)
+        self.sql(f"CREATE USER guest; GRANT SELECT, INSERT ON {table} TO guest;")
+        [row] = self.rows_of("vector", 1)
+        lines = self.sql(f"{BY_INDEX} SET ROLE guest; INSERT INTO {table} VALUES (5000, 0, "
+                         f"{literal(row, 'vector')}); SELECT id FROM {table} ORDER BY v <-> "
+                         f"{literal(row, 'vector')} LIMIT 1;")
+        self.assertEqual(lines, ["5000"])
+        self.refused(f"SET ROLE guest; SELECT farvec_check('{table}_index');", "42501")
+
     def test_cursors_and_last_scan(self):
         table = "walked"
         self.make("vector_l2_ops", table)

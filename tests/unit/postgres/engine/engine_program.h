@@ -112,6 +112,21 @@ class EngineProgram : public testing::Test {
       }
     }
   }
+  void begin_build() {
+    AskOpen builds = kShape;
+    builds.begins = kAskBuilds;
+    EXPECT_EQ(asking_->ask_with(kAskOpen, builds).status, 0);
+  }
+  /// What was told when the build was finished.
+  ToldBuild build() {
+    const AskRows asked{kShape.index, 0, 0, 20, 0};
+    while (true) {
+      const Told told = asking_->ask_with(kAskBuild, asked);
+      EXPECT_EQ(told.status, 0) << told.text();
+      const auto how_far = told.head<ToldBuild>();
+      if (told.status != 0 || how_far.finished == 1) return how_far;
+    }
+  }
   void kill_and_start() {
     engine_->kill_now();
     EXPECT_TRUE(fs::exists(segment_)) << "a killed engine removes nothing";

@@ -100,6 +100,50 @@ TEST_F(EngineProgram, AnIndexThatBeginsIsEmpty) {
   EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
 }
 
+TEST_F(EngineProgram, RowsOfABuildBecomeOneSegment) {
+  start();
+  const Table table(3000);
+  begin_build();
+  insert(table);
+  EXPECT_EQ(index().state().rows, 0u) << "they wait";
+  EXPECT_GT(index().state().memory, 3000 * kDimension * sizeof(float));
+  const ToldBuild told = build();
+  EXPECT_EQ(told.rows, 3000u);
+  EXPECT_EQ(told.linked, 3000u);
+  EXPECT_EQ(index().state().rows, 3000u);
+  EXPECT_GT(index().state().bytes, 3000 * kDimension * sizeof(float)) << "in a segment";
+  index().covers(3001);
+  expect_answers(table);
+  EXPECT_EQ(index().flush(3001).status, 0);
+  kill_and_start();
+  EXPECT_EQ(index().open().covered, 3001u);
+  index().covers(3001);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, RowsAfterABuildAndThoseBesideItAreFoundToo) {
+  // A third of the memory is for rows that wait: 3,000 of them have 168 KB.
+  start({"--memory", "450KiB"});
+  const Table table(3000);
+  begin_build();
+  insert(table);
+  EXPECT_GT(index().state().rows, 0u) << "some had no room to wait";
+  EXPECT_LT(build().rows, 3000u);
+  EXPECT_EQ(index().state().rows, 3000u);
+  index().covers(3001);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, ABuildTakesTheRowsThatAnInsertTakes) {
+  start();
+  Table table(20);
+  begin_build();
+  table.floats[5] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(index().insert(table.vids, table.bytes(0, 20)).status, kInvalid);
+  EXPECT_EQ(build().rows, 0u);
+  EXPECT_EQ(build().finished, 1u) << "nothing is built any more";
+}
+
 TEST_F(EngineProgram, AnIndexOfAFileThatAnotherHadTakesItsPlace) {
   start();
   index().open();
