@@ -33,7 +33,7 @@ std::uint32_t rows_per_memtable(std::size_t row_bytes, std::uint64_t memory) {
   constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
   constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
   constexpr std::uint64_t kLinkBytes = 200;  // a row takes about that for its id and neighbours
-  constexpr std::uint64_t kLeastRows = 1024;
+  constexpr std::uint64_t kLeastRows = 256;
   const std::uint64_t bytes = std::clamp(memory / kShare, kLeastBytes, kMostBytes);
   const std::uint64_t rows = bytes / (row_bytes + kLinkBytes);
   const std::uint64_t usual = layout::CollectionOptions{}.memtable_rows;

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from index_base import BY_INDEX, BY_TABLE, PRELOAD, IndexTest
+from index_base import BY_INDEX, BY_TABLE, CLASSES, PRELOAD, IndexTest
 from postgres_server import Postgres, SqlError
 
 ENGINE = pathlib.Path(os.environ.get("FARVEC_BIN_DIR", ".")) / "farvec-postgres-engine"
@@ -140,16 +140,29 @@ class Indexes(EngineTest):
         self.assertEqual(self.one(BY_INDEX + count), self.one(BY_TABLE + count))
 
     def test_every_class_of_operators(self):
-        for name, (kind, operator) in {"vector_ip_ops": ("vector", "<#>"),
-                                       "vector_cosine_ops": ("vector", "<=>"),
-                                       "halfvec_l2_ops": ("halfvec", "<->")}.items():
+        for name, (kind, operator, _, _) in CLASSES.items():
             with self.subTest(name):
+                bits = kind == "bit"
+                rows = ("SELECT i, (i * 7919 % 65536)::bit(16) FROM generate_series(1, 300) i"
+                        if bits else ROWS.format(1, 300))
+                query = "B'1011001110001111'" if bits else "'[1,2,3,4]'"
                 self.sql("DROP TABLE IF EXISTS kinds;"
-                         f"CREATE TABLE kinds (id int, v {kind}(4));"
-                         f"INSERT INTO kinds {ROWS.format(1, 300)};")
+                         f"CREATE TABLE kinds (id int, v {kind}({16 if bits else 4}));"
+                         f"INSERT INTO kinds {rows};")
                 self.patiently(f"CREATE INDEX kinds_v ON kinds USING farvec (v {name});")
-                self.both(f"SELECT id FROM kinds ORDER BY v {operator} '[1,2,3,4]', id LIMIT 10;"
-                          .replace(", id", ""))
+                # Several rows may be at one distance.
+                found = self.both(f"SELECT v {operator} {query} FROM kinds "
+                                  f"ORDER BY v {operator} {query} LIMIT 20;")
+                self.assertEqual(len(found), 20)
+                self.assert_uses("kinds_v", "SELECT id FROM kinds "
+                                 f"ORDER BY v {operator} {query} LIMIT 5;")
+
+    def test_the_longest_vectors(self):
+        self.sql("CREATE TABLE long (id int, v vector(16000)); INSERT INTO long "
+                 "SELECT i, array_fill(sin(i)::real, ARRAY[16000])::vector FROM generate_series(1, 40) i;")
+        self.patiently("CREATE INDEX long_v ON long USING farvec (v vector_l2_ops);")
+        self.both("SELECT id FROM long ORDER BY v <-> (SELECT v FROM long WHERE id = 7) LIMIT 5;")
+        self.assert_sound("long_v")
 
     def test_a_dropped_index_leaves_nothing(self):
         self.make_items(100)
@@ -284,6 +297,18 @@ class Ends(EngineTest):
         wait_until("the server is back", lambda: self.is_back())
         self.assert_answers()
         self.assertFalse(pathlib.Path(segment).exists())
+        self.assert_sound("items_v")
+
+    def test_a_killed_postmaster_takes_the_engine_along(self):
+        self.make_items(300)
+        self.sql(f"INSERT INTO items {ROWS.format(301, 400)};")
+        engine, worker = self.engine(), self.worker()
+        self.server.end_sessions()
+        os.kill(self.postmaster(), signal.SIGKILL)
+        wait_until("both have ended", lambda: not is_running(engine) and not is_running(worker))
+        wait_until("the server starts again", lambda: self.server.control(
+            "start", "--log", self.server.log) == 0)
+        self.assert_answers()
         self.assert_sound("items_v")
 
     def is_back(self):
