@@ -26,20 +26,6 @@ auto value_of(const Values& values, std::int32_t number, const char* what) {
   throw StatusError(StatusCode::invalid_argument, "{} is the number of no {}", number, what);
 }
 
-/// A memtable takes its memory at once. Where each index has its share, many fit; more rows make
-/// fewer segments, which are searched faster.
-std::uint32_t rows_per_memtable(std::size_t row_bytes, std::uint64_t memory) {
-  constexpr std::uint64_t kShare = 16;
-  constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
-  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
-  constexpr std::uint64_t kLinkBytes = 200;  // a row takes about that for its id and neighbours
-  constexpr std::uint64_t kLeastRows = 256;
-  const std::uint64_t bytes = std::clamp(memory / kShare, kLeastBytes, kMostBytes);
-  const std::uint64_t rows = bytes / (row_bytes + kLinkBytes);
-  const std::uint64_t usual = layout::CollectionOptions{}.memtable_rows;
-  return static_cast<std::uint32_t>(std::clamp(rows, kLeastRows, usual));
-}
-
 /// Returns columns with the names that conditions have for them.
 layout::Schema schema_of(const AskOpen& asked) {
   std::vector<layout::Column> columns;
@@ -53,6 +39,20 @@ layout::Schema schema_of(const AskOpen& asked) {
     columns.push_back({.name = fmt::format("c{}", columns.size() + 1), .type = type});
   }
   return layout::Schema(std::move(columns));
+}
+
+/// A memtable takes its memory at once. Where each index has its share, many fit; more rows make
+/// fewer segments, which are searched faster.
+std::uint32_t rows_per_memtable(std::size_t row_bytes, std::uint64_t memory) {
+  constexpr std::uint64_t kShare = 16;
+  constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+  constexpr std::uint64_t kLinkBytes = 200;  // a row takes about that for its id and neighbours
+  constexpr std::uint64_t kLeastRows = 256;
+  const std::uint64_t bytes = std::clamp(memory / kShare, kLeastBytes, kMostBytes);
+  const std::uint64_t rows = bytes / (row_bytes + kLinkBytes);
+  const std::uint64_t usual = layout::CollectionOptions{}.memtable_rows;
+  return static_cast<std::uint32_t>(std::clamp(rows, kLeastRows, usual));
 }
 
 /// The mark that a folder of this index has, whatever it covers.

@@ -10,6 +10,9 @@
 #include <utils/builtins.h>
 #include <utils/lsyscache.h>
 #include <utils/pg_locale.h>
+#if PG_VERSION_NUM >= 160000
+#include <varatt.h>
+#endif
 
 #include "postgres/index/columns.h"
 

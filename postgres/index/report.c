@@ -106,6 +106,13 @@ static void append_store(StringInfo text, OpenIndex* index) {
   PG_END_TRY();
 }
 
+static const char* columns_of(const OpenIndex* index) {
+  StringInfoData schema;
+  initStringInfo(&schema);
+  append_schema(&schema, &index->columns);
+  return schema.data;
+}
+
 Datum farvec_stats(PG_FUNCTION_ARGS) {
   OpenIndex index;
   StringInfoData text;
@@ -123,7 +130,9 @@ Datum farvec_stats(PG_FUNCTION_ARGS) {
                    index.meta.generation, index.meta.shape.dimension,
                    index.meta.lacks_from == kNoVid ? "true" : "false", index.kind->name);
   append_store(&text, &index);
-  appendStringInfoString(&text, "}}");
+  appendStringInfoString(&text, "}, \"columns\": ");
+  escape_json(&text, columns_of(&index));
+  appendStringInfoChar(&text, '}');
   index_close(relation, AccessShareLock);
   PG_RETURN_DATUM(json_datum(&text));
 }

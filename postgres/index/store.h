@@ -48,7 +48,7 @@ typedef struct StoreShape {
 typedef struct StoreColumn {
   char name[FARVEC_COLUMN_NAME + 2];  // for conditions
   int32 type;
-  Oid sql_type;  // of its class of operators
+  Oid sql_type;  // its class of operators is for this type
 } StoreColumn;
 
 typedef struct StoreColumns {
