@@ -257,6 +257,49 @@ $sql$, class[1], class[2], type, types, class[3]);
 END
 $farvec$;
 
+-- Columns after the vector are filters: conditions on them are handed to where the vectors lie. The
+-- strategies are those of a B-tree, and for arrays 6 and 7.
+DO $farvec$
+DECLARE
+  class pg_catalog.text[];
+  one pg_catalog.text;
+  other pg_catalog.text;
+BEGIN
+  CREATE OPERATOR FAMILY integer_ops USING farvec;
+  CREATE OPERATOR FAMILY float_ops USING farvec;
+  FOREACH class SLICE 1 IN ARRAY ARRAY[
+      ['int2', 'FAMILY integer_ops'], ['int4', 'FAMILY integer_ops'], ['int8', 'FAMILY integer_ops'],
+      ['float4', 'FAMILY float_ops'], ['float8', 'FAMILY float_ops'], ['bool', ''], ['text', ''],
+      ['date', ''], ['timestamp', ''], ['timestamptz', '']] LOOP
+    EXECUTE pg_catalog.format($sql$
+CREATE OPERATOR CLASS %1$s_ops DEFAULT FOR TYPE pg_catalog.%1$s USING farvec %2$s AS
+  OPERATOR 1 pg_catalog.<, OPERATOR 2 pg_catalog.<=, OPERATOR 3 pg_catalog.=,
+  OPERATOR 4 pg_catalog.>=, OPERATOR 5 pg_catalog.>;
+$sql$, class[1], class[2]);
+  END LOOP;
+
+  -- A column of one type of numbers is compared with those of another, and a text with current_user.
+  FOREACH class SLICE 1 IN ARRAY ARRAY[
+      ['integer_ops', 'int2', 'int4'], ['integer_ops', 'int2', 'int8'], ['integer_ops', 'int4', 'int8'],
+      ['float_ops', 'float4', 'float8'], ['text_ops', 'text', 'name']] LOOP
+    FOR one, other IN VALUES (class[2], class[3]), (class[3], class[2]) LOOP
+      EXECUTE pg_catalog.format($sql$
+ALTER OPERATOR FAMILY %1$s USING farvec ADD
+  OPERATOR 1 pg_catalog.< (pg_catalog.%2$s, pg_catalog.%3$s),
+  OPERATOR 2 pg_catalog.<= (pg_catalog.%2$s, pg_catalog.%3$s),
+  OPERATOR 3 pg_catalog.= (pg_catalog.%2$s, pg_catalog.%3$s),
+  OPERATOR 4 pg_catalog.>= (pg_catalog.%2$s, pg_catalog.%3$s),
+  OPERATOR 5 pg_catalog.> (pg_catalog.%2$s, pg_catalog.%3$s);
+$sql$, class[1], one, other);
+    END LOOP;
+  END LOOP;
+END
+$farvec$;
+
+CREATE OPERATOR CLASS text_array_ops DEFAULT FOR TYPE pg_catalog.text[] USING farvec AS
+  OPERATOR 6 pg_catalog.&& (pg_catalog.anyarray, pg_catalog.anyarray),
+  OPERATOR 7 pg_catalog.@> (pg_catalog.anyarray, pg_catalog.anyarray);
+
 CREATE FUNCTION farvec_check(index regclass) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 CREATE FUNCTION farvec_stats(index regclass) RETURNS jsonb

@@ -18,7 +18,7 @@
           each(results_coverage) each(results_counts) each(results_free) each(cursor_open)        \
               each(cursor_next) each(cursor_free) each(insert) each(erase) each(erase_matching)   \
                   each(get) each(list) each(rows_count) each(rows_found) each(rows_id)            \
-                      each(rows_vector) each(rows_matches) each(rows_free)
+                      each(rows_attributes) each(rows_vector) each(rows_matches) each(rows_free)
 
 #define FARVEC_LIBRARY_MEMBER(name) __typeof__(farvec_##name)* name;
 typedef struct Library {

@@ -10,11 +10,12 @@
 
 // The most rows of a search, and the longest list of candidates.
 #define ASK_MOST_ROWS 2048
+#define ASK_MOST_COLUMNS 32
 
 typedef enum AskOperation {
   kAskOpen = 1,      // AskOpen: makes the index where it is not there; answers ToldState
   kAskState = 2,     // AskedIndex; answers ToldState
-  kAskInsert = 3,    // AskRows, VIDs, vectors one after the other
+  kAskInsert = 3,    // AskRows, VIDs, vectors one after the other, tuples
   kAskErase = 4,     // AskRows, VIDs
   kAskCovers = 5,    // AskVid
   kAskFlush = 6,     // AskVid
@@ -22,8 +23,9 @@ typedef enum AskOperation {
   kAskDrop = 8,      // AskedIndex
   kAskList = 9,      // AskList; answers ToldList, AskedIndexes
   kAskSummary = 10,  // nothing; answers ToldSummary
-  kAskGet = 11,  // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
-  kAskBuild = 12  // AskRows without rows: makes the segment until the deadline; answers ToldBuild
+  kAskGet = 11,    // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
+  kAskBuild = 12,  // AskRows without rows: makes the segment until the deadline; answers ToldBuild
+  kAskSame = 13    // AskRows, VIDs, tuples; answers a byte for each, 0 where it has other values
 } AskOperation;
 
 typedef enum AskBegins {
@@ -49,6 +51,9 @@ typedef struct AskOpen {
   uint32_t degree;  // 0: the usual one; so the next
   uint32_t build_list;
   uint32_t begins;  // what the index has is removed first: an AskBegins
+  // Types of the columns that rows have beside their vectors, as layout/attributes/schema.h numbers
+  // them; 0 after the last. Conditions name them c1, c2 and so on.
+  uint8_t columns[ASK_MOST_COLUMNS];
 } AskOpen;
 
 typedef struct AskRows {
@@ -56,7 +61,9 @@ typedef struct AskRows {
   uint32_t count;
   uint32_t row_bytes;    // bytes of a vector; 0 where none come
   uint32_t deadline_ms;  // how long to wait for room
-  uint32_t zero;
+  // What follows where it is not 0: the end of each row's tuple (layout/attributes/tuple.h), 4
+  // bytes each, and then these bytes of tuples.
+  uint32_t tuple_bytes;
 } AskRows;
 
 typedef struct AskVid {

@@ -23,6 +23,18 @@ std::vector<std::uint64_t> read_vids(RequestReader& reader, std::uint32_t count)
   return vids;
 }
 
+/// Returns the tuples that follow, which are not checked yet.
+layout::Tuples read_tuples(RequestReader& reader, const AskRows& asked) {
+  layout::Tuples tuples;
+  if (asked.tuple_bytes == 0) return tuples;
+  for (std::uint32_t row = 0; row < asked.count; ++row) {
+    tuples.ends.push_back(reader.read<std::uint32_t>());
+  }
+  const std::span<const std::byte> bytes = reader.take(asked.tuple_bytes);
+  tuples.bytes.assign(bytes.begin(), bytes.end());
+  return tuples;
+}
+
 void open(Indexes& indexes, const Request& request) {
   RequestReader reader = request.reader();
   const auto asked = reader.read<AskOpen>();
@@ -52,10 +64,11 @@ void insert(Indexes& indexes, const Request& request) {
   const std::vector<std::uint64_t> vids = read_vids(reader, asked.count);
   const std::span<const std::byte> vectors =
       reader.take(std::size_t{asked.count} * asked.row_bytes);
+  const layout::Tuples tuples = read_tuples(reader, asked);
   reader.end();
   const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
   indexes.require_memory(*index);
-  index->insert(vids, vectors, end_of(asked.deadline_ms));
+  index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms));
   request.answer();
 }
 
@@ -98,6 +111,29 @@ void get(Indexes& indexes, const Request& request) {
     throw StatusError(StatusCode::invalid_argument, "{} vectors do not fit an answer", vids.size());
   }
   request.answer(bytes);
+}
+
+/// Says of each row whether it has these values. One that is not there has no others.
+void compare(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskRows>();
+  const std::vector<std::uint64_t> vids = read_vids(reader, asked.count);
+  const layout::Tuples tuples = read_tuples(reader, asked);
+  reader.end();
+  const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
+  layout::check_tuples(tuples.view(), *index->view()->schema, "the values to compare");
+  const changes::FoundRows rows = index->get(vids, end_of(asked.deadline_ms));
+  std::vector<std::byte> same;
+  std::size_t at = 0;  // among those that were found
+  for (std::size_t row = 0; row < vids.size(); ++row) {
+    const bool is_same =
+        !rows.found[row] ||
+        (tuples.count() == vids.size() && at < rows.attributes.count() &&
+         std::ranges::equal(rows.attributes.view().row(at), tuples.view().row(row)));
+    at += rows.found[row] ? 1 : 0;
+    same.push_back(std::byte{is_same});
+  }
+  request.answer(same);
 }
 
 void drop(Indexes& indexes, const Request& request) {
@@ -147,6 +183,8 @@ void call(Indexes& indexes, const Request& request) {
       return list(indexes, request);
     case kAskGet:
       return get(indexes, request);
+    case kAskSame:
+      return compare(indexes, request);
     case kAskSummary:
       return request.answer_with(indexes.summary());
     default:

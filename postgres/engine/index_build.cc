@@ -27,7 +27,8 @@ IndexBuild::~IndexBuild() {
 bool IndexBuild::take(const changes::RowBatch& rows) {
   const std::lock_guard lock(mutex_);
   const std::size_t row_bytes = rows.rows.row_bytes();
-  const std::size_t more = rows.ids.size() * (row_bytes + sizeof(std::uint64_t));
+  const std::size_t more =
+      rows.ids.size() * (row_bytes + sizeof(std::uint64_t)) + rows.attributes.bytes.size();
   full_ = full_ || thread_.joinable() || bytes() + more > most_bytes_;
   if (full_) return false;
   for (std::size_t i = 0; i < rows.ids.size(); ++i) {

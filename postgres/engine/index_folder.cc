@@ -8,6 +8,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace farvec::postgres {
 namespace {
@@ -23,6 +24,21 @@ auto value_of(const Values& values, std::int32_t number, const char* what) {
     if (static_cast<std::int32_t>(value) == number) return value;
   }
   throw StatusError(StatusCode::invalid_argument, "{} is the number of no {}", number, what);
+}
+
+/// Returns columns with the names that conditions have for them.
+layout::Schema schema_of(const AskOpen& asked) {
+  std::vector<layout::Column> columns;
+  for (const std::uint8_t number : asked.columns) {
+    const auto type = static_cast<layout::ColumnType>(number);
+    if (number == 0) break;
+    if (type > layout::ColumnType::bytes) {
+      throw StatusError(StatusCode::invalid_argument, "{} is the number of no type of a column",
+                        number);
+    }
+    columns.push_back({.name = fmt::format("c{}", columns.size() + 1), .type = type});
+  }
+  return layout::Schema(std::move(columns));
 }
 
 /// A memtable takes its memory at once. Where each index has its share, many fit; more rows make
@@ -62,6 +78,7 @@ layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memo
   manifest.source_type = value_of(kElementTypes, asked.type, "type of vectors");
   manifest.metric = value_of(kMetrics, asked.metric, "metric");
   manifest.dimension = asked.dimension;
+  manifest.schema = schema_of(asked);
   if (asked.degree != 0) manifest.options.degree = asked.degree;
   if (asked.build_list != 0) manifest.options.list = asked.build_list;
   manifest.options.memtable_rows =

@@ -43,7 +43,8 @@ std::uint64_t bytes_in_mib(std::uint64_t bytes) {
 bool has_shape(const OpenIndex& index, const layout::CollectionManifest& wanted) {
   const layout::CollectionManifest& shape = index.shape();
   return shape.source_type == wanted.source_type && shape.metric == wanted.metric &&
-         shape.dimension == wanted.dimension;
+         shape.dimension == wanted.dimension && index.view()->schema != nullptr &&
+         *index.view()->schema == wanted.schema;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "base/status_error.h"
 #include "base/types.h"
+#include "changes/batches.h"
 #include "changes/changing.h"
 #include "changes/receipt.h"
 #include <algorithm>
@@ -33,7 +34,7 @@ void OpenIndex::load() const {
 }
 
 void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
-                       Ticks until) {
+                       const layout::TupleView& tuples, Ticks until) {
   const layout::CollectionManifest& shape = collection_->shape();
   const std::size_t row_bytes = packed_bytes(shape.source_type, shape.dimension);
   if (vectors.size() != vids.size() * row_bytes) {
@@ -42,7 +43,7 @@ void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
   }
   const VectorView rows =
       packed_view(vectors.data(), vids.size(), shape.dimension, shape.source_type);
-  const changes::RowBatch batch{rows, vids};
+  const changes::RowBatch batch{rows, vids, tuples};
   collection_->check(batch);
   const std::shared_ptr<IndexBuild> build = building();
   if (build != nullptr && build->take(batch)) return;
@@ -85,7 +86,7 @@ void OpenIndex::erase(std::span<const std::uint64_t> vids, Ticks until) {
 }
 
 changes::FoundRows OpenIndex::get(std::span<const std::uint64_t> vids, Ticks until) const {
-  return collection_->get(vids, {.until = until});
+  return changes::get_all(*collection_, vids, {.patience = {.until = until}});
 }
 
 void OpenIndex::covers(std::uint64_t vid, bool ready) {

@@ -34,8 +34,10 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   void load() const;
 
   /// Inserts packed vectors, one for each VID. Throws StatusError (invalid_argument) for vectors of
-  /// another size or that no search can find, and Refusal, or Error.
-  void insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors, Ticks until);
+  /// another size or that no search can find, or values that the columns cannot have, and Refusal,
+  /// or Error.
+  void insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
+              const layout::TupleView& tuples, Ticks until);
   /// Rows that are inserted from now on wait for build(), as many as have `most_bytes` together.
   void begin_build(std::size_t most_bytes);
   /// Makes one segment of the rows that wait, as IndexBuild::advance() does.

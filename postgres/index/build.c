@@ -37,7 +37,7 @@ static void add_to_build(Relation relation, ItemPointer tid, Datum* values, bool
   (void)is_alive;
   Build* build = state;
   const MemoryContext before = MemoryContextSwitchTo(build->row);
-  add_row(build->delivery, values[0], nulls[0], tid);
+  add_row(build->delivery, values, nulls, tid);
   MemoryContextSwitchTo(before);
   MemoryContextReset(build->row);
   build->rows++;
@@ -133,7 +133,7 @@ bool farvec_insert_row(Relation index, Datum* values, bool* nulls, ItemPointer t
   (void)unique;
   (void)unchanged;
   shared_state();
-  keep_row(index, values[0], nulls[0], tid);
+  keep_row(index, values, nulls, tid);
   if (!can_wait(heap, tid, info)) send_kept_rows(index);
   return false;
 }

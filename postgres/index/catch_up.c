@@ -37,6 +37,7 @@ typedef struct CatchUp {
   size_t room;
   uint64* vids;
   char* vectors;
+  TupleList tuples;
   uint64 told;
 } CatchUp;
 
@@ -84,13 +85,14 @@ static void tell_batch(CatchUp* work) {
   farvec_error error = {0};
   if (work->count == 0) return;
   index->patience = patience_for(FARVEC_BATCH_DEADLINE_MS);
-  if (!index->kind->insert(index->store, work->vids, work->vectors, work->count, &index->patience,
-                           &error)) {
+  if (!index->kind->insert(index->store, work->vids, work->vectors, tuples_of(&work->tuples),
+                           work->count, &index->patience, &error)) {
     raise_store_error(&error, node_of(index->relation), &index->patience);
   }
   erase_removed(work);
   work->told += work->count;
   work->count = 0;
+  forget_tuples(&work->tuples);
 }
 
 static void add_entry(CatchUp* work, const StatusEntry* entry, uint64 vid) {
@@ -99,6 +101,7 @@ static void add_entry(CatchUp* work, const StatusEntry* entry, uint64 vid) {
   const Size bytes = vector_size(&work->index->meta.shape);
   double length;
   if (!read_vector(work->rows, entry, work->vectors + work->count * bytes, &length)) return;
+  add_last_tuple(&work->tuples, row_tuple(work->rows));
   work->vids[work->count++] = vid;
   if (work->count == work->room) tell_batch(work);
 }
@@ -162,6 +165,7 @@ static void catch_up(OpenIndex* index, Relation heap, StoreState* state) {
   CatchUp work = {.index = index, .heap = heap, .room = batch_rows(&index->meta.shape)};
   work.vids = palloc(work.room * sizeof(uint64));
   work.vectors = palloc_extended(work.room * vector_size(&index->meta.shape), MCXT_ALLOC_HUGE);
+  make_tuples(&work.tuples, &index->columns, work.room);
   work.rows = open_rows(index, heap, NULL);
   do {
     CHECK_FOR_INTERRUPTS();

@@ -39,6 +39,12 @@ const IndexClass* class_of(Relation index) {
 }
 
 StoreShape shape_of(Relation index) {
+  if (column_type(index->rd_opcintype[0]) != 0) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+                    errmsg("the first column of index \"%s\" is no vector",
+                           RelationGetRelationName(index)),
+                    errhint("Columns after a vector are filters.")));
+  }
   const IndexClass* kind = class_of(index);
   const int32 modifier = TupleDescAttr(RelationGetDescr(index), 0)->atttypmod;
   const IndexOptions* options = (const IndexOptions*)index->rd_options;
@@ -62,6 +68,12 @@ bool farvec_validate(Oid class) {
   HeapTuple tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(class));
   if (!HeapTupleIsValid(tuple)) elog(ERROR, "there is no operator class %u", class);
   const Form_pg_opclass form = (Form_pg_opclass)GETSTRUCT(tuple);
+  if (column_type(form->opcintype) != 0) {
+    const bool is_sound =
+        validate_filter_class(form->opcfamily, form->opcintype, NameStr(form->opcname));
+    ReleaseSysCache(tuple);
+    return is_sound;
+  }
   CatCList* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(form->opcfamily));
   bool valid = operators->n_members == 1;
   for (int i = 0; i < operators->n_members; i++) {

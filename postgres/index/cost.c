@@ -14,8 +14,9 @@
 #include "postgres/shared.h"
 
 // In the unit of costs, which is one page that is read in order.
-#define ASKING 10.0          // asks a store and waits for its answer
-#define CANDIDATE_STEPS 8.0  // cpu_operator_cost, for a candidate and a doubling of the rows
+#define ASKING 10.0            // asks a store and waits for its answer
+#define ROW_OF_CONDITION 0.05  // cpu_operator_cost, for each row that a condition may be about
+#define CANDIDATE_STEPS 8.0    // cpu_operator_cost, for a candidate and a doubling of the rows
 
 // Too dear for any plan that has another way.
 static void forbid(struct IndexPath* path, Cost* startup, Cost* total) {
@@ -39,6 +40,14 @@ static bool can_be_asked(Oid relation) {
   return is_there;
 }
 
+// How many rows a store compares with the query for the first list. Where few rows meet the
+// conditions it compares these, and else it walks past those that do not.
+static double first_rows(const struct IndexPath* path, double matches, double rows) {
+  const double list = Min(farvec_search_list, rows);
+  if (path->indexclauses == NIL) return list;
+  return Min(matches, list * rows / Max(matches, 1));
+}
+
 // A search costs its candidates. Each row that is wanted beyond the first list costs as a share of
 // another search.
 void farvec_cost(struct PlannerInfo* root, struct IndexPath* path, double loops, Cost* startup,
@@ -46,6 +55,7 @@ void farvec_cost(struct PlannerInfo* root, struct IndexPath* path, double loops,
   GenericCosts costs = {0};
   // Scans catch up and take locks, which workers cannot.
   path->path.parallel_safe = false;
+  if (path->indexorderbys != NIL) add_clauses(root, path);
   genericcostestimate(root, path, loops, &costs);
   *selectivity = costs.indexSelectivity;
   *correlation = 0;
@@ -55,8 +65,11 @@ void farvec_cost(struct PlannerInfo* root, struct IndexPath* path, double loops,
     return;
   }
   const double rows = Max(path->indexinfo->tuples, 1);
-  const double list = Min(farvec_search_list, rows);
+  const double matches =
+      Min(clamp_row_est(costs.indexSelectivity * path->indexinfo->rel->tuples), rows);
+  const double looked_at =
+      path->indexclauses == NIL ? 0 : ROW_OF_CONDITION * cpu_operator_cost * rows;
   const double candidate = CANDIDATE_STEPS * cpu_operator_cost * (1 + log2(rows));
-  *startup = ASKING + list * candidate;
-  *total = *startup + rows * (candidate + 2 * cpu_index_tuple_cost);
+  *startup = ASKING + looked_at + first_rows(path, matches, rows) * candidate;
+  *total = *startup + matches * (candidate + 2 * cpu_index_tuple_cost);
 }

@@ -34,6 +34,8 @@ Delivery* make_delivery(Relation index, size_t room) {
   Delivery* delivery = palloc0(sizeof *delivery);
   delivery->relation = index;
   delivery->meta = status_meta(index);
+  read_columns(index, &delivery->columns);
+  make_tuples(&delivery->tuples, &delivery->columns, room);
   delivery->room = room;
   delivery->bytes = vector_size(&delivery->meta.shape);
   delivery->entries = palloc(room * sizeof(StatusEntry));
@@ -48,25 +50,34 @@ void grow(Delivery* delivery, size_t room) {
   delivery->vids = repalloc(delivery->vids, room * sizeof(uint64));
   delivery->origins = repalloc(delivery->origins, room * sizeof(SubTransactionId));
   delivery->vectors = repalloc_huge(delivery->vectors, room * delivery->bytes);
+  grow_tuples(&delivery->tuples, room);
   delivery->room = room;
 }
 
-void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid) {
+void add_row(Delivery* delivery, const Datum* values, const bool* nulls, ItemPointer tid) {
   StatusEntry* entry = &delivery->entries[delivery->count];
   *entry = (StatusEntry){.block = ItemPointerGetBlockNumber(tid),
                          .offset = ItemPointerGetOffsetNumber(tid)};
-  if (is_null) {
+  if (nulls[0]) {
     entry->flags = FARVEC_NULL;
   } else {
     char* place = delivery->vectors + delivery->count * delivery->bytes;
-    const double length = write_vector(value, &delivery->meta.shape, place);
+    const double length = write_vector(values[0], &delivery->meta.shape, place);
     entry->flags = (uint16)kind_of_vector(&delivery->meta.shape, length);
     if (delivery->meta.shape.metric == FARVEC_INNER_PRODUCT) {
       delivery->longest = Max(delivery->longest, length);
     }
   }
+  add_tuple(&delivery->tuples, values + 1, nulls + 1);
   delivery->kinds |= entry->flags;
   delivery->origins[delivery->count++] = GetCurrentSubTransactionId();
+}
+
+// Moves what a store is told of a row to the place of an earlier one.
+static void move_row(Delivery* delivery, size_t from, size_t to) {
+  memmove(delivery->vectors + to * delivery->bytes, delivery->vectors + from * delivery->bytes,
+          delivery->bytes);
+  move_tuple(&delivery->tuples, from, to);
 }
 
 void forget_rows_of(Delivery* delivery, SubTransactionId first) {
@@ -75,10 +86,9 @@ void forget_rows_of(Delivery* delivery, SubTransactionId first) {
     if (delivery->origins[i] >= first) continue;
     delivery->entries[kept] = delivery->entries[i];
     delivery->origins[kept] = delivery->origins[i];
-    memmove(delivery->vectors + kept * delivery->bytes, delivery->vectors + i * delivery->bytes,
-            delivery->bytes);
-    kept++;
+    move_row(delivery, i, kept++);
   }
+  if (delivery->count > 0) cut_tuples(&delivery->tuples, kept);
   delivery->count = kept;
 }
 
@@ -93,10 +103,9 @@ static void write_entries(Delivery* delivery, bool durable) {
   for (size_t i = 0; i < delivery->count; i++) {
     if (delivery->entries[i].flags != 0) continue;
     delivery->vids[stored] = delivery->vids[i];
-    memmove(delivery->vectors + stored * delivery->bytes, delivery->vectors + i * delivery->bytes,
-            delivery->bytes);
-    stored++;
+    move_row(delivery, i, stored++);
   }
+  cut_tuples(&delivery->tuples, stored);
   delivery->stored = stored;
   delivery->count = 0;
   delivery->kinds = 0;
@@ -106,8 +115,14 @@ static void write_entries(Delivery* delivery, bool durable) {
 
 static bool tell(Delivery* delivery, OpenIndex* index, farvec_error* error) {
   return delivery->stored == 0 ||
-         index->kind->insert(index->store, delivery->vids, delivery->vectors, delivery->stored,
-                             &index->patience, error);
+         index->kind->insert(index->store, delivery->vids, delivery->vectors,
+                             tuples_of(&delivery->tuples), delivery->stored, &index->patience,
+                             error);
+}
+
+static void forget_stored(Delivery* delivery) {
+  delivery->stored = 0;
+  forget_tuples(&delivery->tuples);
 }
 
 void send_in_build(Delivery* delivery, OpenIndex* index) {
@@ -117,7 +132,7 @@ void send_in_build(Delivery* delivery, OpenIndex* index) {
   if (!tell(delivery, index, &error)) {
     raise_store_error(&error, node_of(delivery->relation), &index->patience);
   }
-  delivery->stored = 0;
+  forget_stored(delivery);
 }
 
 // Rows of statements do not wait one after the other for a store that is away. What the backend
@@ -172,6 +187,6 @@ void send_in_insert(Delivery* delivery) {
   open_index(&index, delivery->relation, FARVEC_INSERT_DEADLINE_MS);
   if (delivery->stored == 0) write_entries(delivery, true);
   tell_or_note(delivery, &index);
-  delivery->stored = 0;
+  forget_stored(delivery);
   unlock_delivery(delivery->relation, ShareLock);
 }

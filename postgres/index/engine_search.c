@@ -48,6 +48,7 @@ StoreSearch* search_engine(Store* store, const void* query, const StoreSearchOpt
   search->given = make_vid_set();
   search->found = palloc(ASK_MOST_ROWS * sizeof *search->found);
   search->counts.size = sizeof search->counts;
+  search->counts.matches = kNotKnown;
   return search;
 }
 

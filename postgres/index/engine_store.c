@@ -13,7 +13,8 @@
 
 // Nothing is asked yet: inserts succeed while the engine is away.
 static Store* open_in_engine(const StoreIdentity* identity, const StoreShape* shape,
-                             const char* place, Oid owner, Patience* patience) {
+                             const StoreColumns* columns, const char* place, Oid owner,
+                             Patience* patience) {
   static HTAB* stores = NULL;
   (void)place;
   (void)owner;
@@ -32,6 +33,7 @@ static Store* open_in_engine(const StoreIdentity* identity, const StoreShape* sh
   Store* store = hash_search(stores, &key, HASH_ENTER, &found);
   if (!found) memset((char*)store + sizeof key, 0, sizeof *store - sizeof key);
   store->shape = *shape;
+  store->columns = *columns;
   return store;
 }
 
@@ -56,14 +58,17 @@ static bool is_state(const EngineLink* link, uint32 bytes, ToldState* state, far
 // Opens the index in this engine, which makes it where it has none.
 static bool open_now(Store* store, EngineLink* link, AskBegins begins, Patience* patience,
                      ToldState* state, farvec_error* error) {
-  const AskOpen asked = {.index = store->index,
-                         .type = store->shape.type,
-                         .metric = store->shape.metric,
-                         .dimension = store->shape.dimension,
-                         .degree = store->shape.degree,
-                         .build_list = store->shape.build_list,
-                         .begins = begins};
+  AskOpen asked = {.index = store->index,
+                   .type = store->shape.type,
+                   .metric = store->shape.metric,
+                   .dimension = store->shape.dimension,
+                   .degree = store->shape.degree,
+                   .build_list = store->shape.build_list,
+                   .begins = begins};
   uint32 bytes;
+  for (uint32 i = 0; i < store->columns.count; i++) {
+    asked.columns[i] = (uint8)store->columns.columns[i].type;
+  }
   if (!ask_engine(link, kAskOpen, &asked, sizeof asked, patience, &bytes, error) ||
       !is_state(link, bytes, state, error)) {
     return false;
@@ -131,50 +136,92 @@ static AskRows rows_of(const Store* store, size_t count, Size row_bytes, Patienc
                    .deadline_ms = wait_of(patience).deadline_ms};
 }
 
-// Asks with as many rows as fit a request. `vectors` may be NULL.
-static bool ask_rows(EngineLink* link, const Store* store, uint32 operation, const uint64* vids,
-                     const char* vectors, size_t count, Patience* patience, uint32* bytes,
-                     farvec_error* error) {
-  const Size row_bytes = vectors == NULL ? 0 : vector_size(&store->shape);
-  char* to = engine_request(link, patience, error);
-  if (to == NULL) return false;
-  const AskRows asked = rows_of(store, count, row_bytes, patience);
-  memcpy(to, &asked, sizeof asked);
-  memcpy(to + sizeof asked, vids, count * sizeof *vids);
-  const Size head = sizeof asked + count * sizeof *vids;
-  if (vectors != NULL) memcpy(to + head, vectors, count * row_bytes);
-  return engine_ask(link, operation, (uint32)(head + count * row_bytes), patience, bytes, error);
+// Rows of one request.
+typedef struct RowsToAsk {
+  const uint64* vids;
+  const char* vectors;        // NULL: none come
+  const StoreTuples* tuples;  // NULL: none come
+  size_t first;
+  size_t count;
+} RowsToAsk;
+
+static char* put(char* to, const void* from, Size bytes) {
+  memcpy(to, from, bytes);
+  return to + bytes;
 }
 
-static size_t rows_that_fit(Size row_bytes) {
-  return (CHANNEL_REQUEST_BYTES - sizeof(AskRows)) / (sizeof(uint64) + row_bytes);
+static char* put_tuples(char* to, const RowsToAsk* rows) {
+  const uint32 begin = tuple_begin(rows->tuples, rows->first);
+  for (size_t i = 0; i < rows->count; i++) {
+    const uint32 end = rows->tuples->ends[rows->first + i] - begin;
+    to = put(to, &end, sizeof end);
+  }
+  return put(to, rows->tuples->bytes + begin,
+             tuple_begin(rows->tuples, rows->first + rows->count) - begin);
 }
 
-static bool change(Store* store, uint32 operation, const uint64* vids, const char* vectors,
-                   size_t count, Patience* patience, farvec_error* error) {
+// Asks with rows that fit a request.
+static bool ask_rows(EngineLink* link, const Store* store, uint32 operation, const RowsToAsk* rows,
+                     Patience* patience, uint32* bytes, farvec_error* error) {
+  const Size row_bytes = rows->vectors == NULL ? 0 : vector_size(&store->shape);
+  char* const request = engine_request(link, patience, error);
+  if (request == NULL) return false;
+  AskRows asked = rows_of(store, rows->count, row_bytes, patience);
+  if (rows->tuples != NULL) {
+    asked.tuple_bytes = tuple_begin(rows->tuples, rows->first + rows->count) -
+                        tuple_begin(rows->tuples, rows->first);
+  }
+  char* to = put(request, &asked, sizeof asked);
+  to = put(to, rows->vids + rows->first, rows->count * sizeof *rows->vids);
+  if (rows->vectors != NULL) {
+    to = put(to, rows->vectors + rows->first * row_bytes, rows->count * row_bytes);
+  }
+  if (rows->tuples != NULL) to = put_tuples(to, rows);
+  return engine_ask(link, operation, (uint32)(to - request), patience, bytes, error);
+}
+
+// The first of several rows that one request holds. At least one fits, since vectors and tuples
+// have limits.
+static size_t rows_that_fit(const RowsToAsk* rows, size_t left, Size row_bytes) {
+  Size room = CHANNEL_REQUEST_BYTES - sizeof(AskRows);
+  size_t fit = 0;
+  while (fit < left) {
+    const size_t row = rows->first + fit;
+    const Size tuple = rows->tuples == NULL ? 0
+                                            : sizeof(uint32) + tuple_begin(rows->tuples, row + 1) -
+                                                  tuple_begin(rows->tuples, row);
+    const Size bytes = sizeof(uint64) + row_bytes + tuple;
+    if (bytes > room) break;
+    room -= bytes;
+    fit++;
+  }
+  return Max(fit, 1);
+}
+
+static bool change(Store* store, uint32 operation, RowsToAsk rows, size_t count, Patience* patience,
+                   farvec_error* error) {
   EngineLink* link = reach_engine(store, patience, error);
   if (link == NULL) return false;
-  const Size row_bytes = vectors == NULL ? 0 : vector_size(&store->shape);
-  const size_t most = rows_that_fit(row_bytes);
-  for (size_t i = 0; i < count; i += most) {
+  const Size row_bytes = rows.vectors == NULL ? 0 : vector_size(&store->shape);
+  for (rows.first = 0; rows.first < count; rows.first += rows.count) {
     uint32 bytes;
-    const char* part = vectors == NULL ? NULL : vectors + i * row_bytes;
-    if (!ask_rows(link, store, operation, vids + i, part, Min(most, count - i), patience, &bytes,
-                  error)) {
-      return false;
-    }
+    rows.count = rows_that_fit(&rows, count - rows.first, row_bytes);
+    if (!ask_rows(link, store, operation, &rows, patience, &bytes, error)) return false;
   }
   return true;
 }
 
-static bool insert_into_engine(Store* store, const uint64* vids, const void* vectors, size_t count,
-                               Patience* patience, farvec_error* error) {
-  return change(store, kAskInsert, vids, vectors, count, patience, error);
+static bool insert_into_engine(Store* store, const uint64* vids, const void* vectors,
+                               StoreTuples tuples, size_t count, Patience* patience,
+                               farvec_error* error) {
+  const RowsToAsk rows = {
+      .vids = vids, .vectors = vectors, .tuples = store->columns.count > 0 ? &tuples : NULL};
+  return change(store, kAskInsert, rows, count, patience, error);
 }
 
 static bool erase_from_engine(Store* store, const uint64* vids, size_t count, Patience* patience,
                               farvec_error* error) {
-  return change(store, kAskErase, vids, NULL, count, patience, error);
+  return change(store, kAskErase, (RowsToAsk){.vids = vids}, count, patience, error);
 }
 
 // What is said of an engine is said to that one alone: another one may have lost what this backend
@@ -247,13 +294,31 @@ static void get_from_engine(Store* store, const uint64* vids, size_t count, bool
   if (link == NULL) raise_engine_error(&error, patience);
   for (size_t i = 0; i < count; i += most) {
     const size_t part = Min(most, count - i);
+    const RowsToAsk rows = {.vids = vids, .first = i, .count = part};
     uint32 bytes;
-    if (!ask_rows(link, store, kAskGet, vids + i, NULL, part, patience, &bytes, &error)) {
+    if (!ask_rows(link, store, kAskGet, &rows, patience, &bytes, &error)) {
       raise_engine_error(&error, patience);
     }
     if (!take_vectors(link, bytes, part, row_bytes, found + i, (char*)vectors + i * row_bytes)) {
       elog(ERROR, "the engine of farvec answers with other vectors");
     }
+  }
+}
+
+static void compare_in_engine(Store* store, const uint64* vids, StoreTuples tuples, size_t count,
+                              bool* same, Patience* patience) {
+  farvec_error error = {0};
+  RowsToAsk rows = {.vids = vids, .tuples = &tuples};
+  EngineLink* link = reach_engine(store, patience, &error);
+  if (link == NULL) raise_engine_error(&error, patience);
+  for (; rows.first < count; rows.first += rows.count) {
+    uint32 bytes;
+    rows.count = rows_that_fit(&rows, count - rows.first, 0);
+    if (!ask_rows(link, store, kAskSame, &rows, patience, &bytes, &error)) {
+      raise_engine_error(&error, patience);
+    }
+    if (bytes != rows.count) elog(ERROR, "the engine of farvec answers for other rows");
+    for (size_t i = 0; i < rows.count; i++) same[rows.first + i] = link->answer[i] == 1;
   }
 }
 
@@ -282,6 +347,7 @@ const StoreKind kEngineStore = {.name = "engine",
                                 .is_there = is_engine_there,
                                 .insert = insert_into_engine,
                                 .erase = erase_from_engine,
+                                .compare = compare_in_engine,
                                 .covers = covers_in_engine,
                                 .flush = flush_engine,
                                 .get = get_from_engine,

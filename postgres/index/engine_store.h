@@ -12,6 +12,7 @@
 typedef struct Store {
   AskedIndex index;
   StoreShape shape;
+  StoreColumns columns;
   uint64 opened_in;  // the incarnation in which this backend has opened it
   uint64 looked_in;  // that of the last state()
 } Store;

@@ -44,7 +44,10 @@ Datum farvec_handler(PG_FUNCTION_ARGS) {
   method->amsupport = 1;
   method->amstrategies = 0;
   method->amcanorderbyop = true;
+  method->amcanmulticol = true;  // the others are filters
   method->amoptionalkey = true;  // else the planner makes no path that only orders
+  method->amsearcharray = true;
+  method->amsearchnulls = true;
   method->amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL;
   method->amkeytype = InvalidOid;
   set_functions(method);

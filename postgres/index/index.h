@@ -10,6 +10,7 @@
 #include <nodes/execnodes.h>
 #include <utils/relcache.h>
 
+#include "postgres/index/columns.h"
 #include "postgres/index/status.h"
 #include "postgres/index/store.h"
 
@@ -37,7 +38,8 @@ typedef struct IndexOptions {
 // An index that is used, with its store.
 typedef struct OpenIndex {
   Relation relation;
-  StatusMeta meta;  // when the index was opened
+  StatusMeta meta;       // when the index was opened
+  StoreColumns columns;  // after the vector
   const StoreKind* kind;
   Store* store;
   Patience patience;
@@ -100,6 +102,8 @@ typedef struct Delivery {
   uint64* vids;
   char* vectors;              // one place for each row
   SubTransactionId* origins;  // who inserted each row
+  StoreColumns columns;
+  TupleList tuples;  // the values of those columns
   // What the rows that are waiting bring.
   uint32 kinds;
   double longest;
@@ -109,7 +113,7 @@ typedef struct Delivery {
 
 Delivery* make_delivery(Relation index, size_t room);
 // Adds a row. `is_full` tells then that the rows have to be sent.
-void add_row(Delivery* delivery, Datum value, bool is_null, ItemPointer tid);
+void add_row(Delivery* delivery, const Datum* values, const bool* nulls, ItemPointer tid);
 static inline bool is_full(const Delivery* delivery) {
   return delivery->count == delivery->room;
 }
@@ -147,5 +151,9 @@ void farvec_rescan(IndexScanDesc scan, ScanKey keys, int key_count, ScanKey orde
 bool farvec_next(IndexScanDesc scan, ScanDirection direction);
 void farvec_end_scan(IndexScanDesc scan);
 bool farvec_validate(Oid class);
+
+// Gives a path that orders the clauses on columns after the vector that the planner left out
+// (clauses.c).
+void add_clauses(struct PlannerInfo* root, struct IndexPath* path);
 
 #endif

@@ -40,10 +40,11 @@ void open_index(OpenIndex* index, Relation relation, uint32 deadline_ms) {
     status_number(relation);
     index->meta = status_meta(relation);
   }
+  read_columns(relation, &index->columns);
   const char* node = node_of(relation);
   const StoreIdentity identity = identity_of(relation, &index->meta);
   index->kind = store_kind(node);
   index->patience = patience_for(deadline_ms);
-  index->store = index->kind->open(&identity, &index->meta.shape, node, relation->rd_rel->relowner,
-                                   &index->patience);
+  index->store = index->kind->open(&identity, &index->meta.shape, &index->columns, node,
+                                   relation->rd_rel->relowner, &index->patience);
 }

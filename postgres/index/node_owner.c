@@ -179,6 +179,7 @@ void begin_node(Store* store, bool is_build, Patience* patience) {
   if (node == NULL) raise_node_error(store, &error, patience);
   const Ownership ownership = ownership_of(store, node, patience);
   if (ownership == kOfOther) refuse_other(store, is_build);
+  check_node_columns(store, node, patience);
   pg_atomic_fetch_add_u64(&shared_state()->owners, 1);
   if (ownership != kEmpty) erase_all(store, node, patience);
   insert_marks(store, node, patience);

@@ -40,6 +40,7 @@ StoreSearch* search_node(Store* store, const void* query, const StoreSearchOptio
   memcpy(search->query, query, bytes);
   search->options = *options;
   search->counts.size = sizeof search->counts;
+  search->counts.matches = kNotKnown;
   MemoryContextCallback* freeing = palloc0(sizeof *freeing);
   freeing->func = free_search;
   freeing->arg = search;
@@ -104,7 +105,7 @@ static size_t copy_found(StoreSearch* search, StoreFound* found, size_t most) {
     if (ids[i] >= FARVEC_FIRST_MARK || was_first(search, ids[i])) continue;
     found[kept++] = (StoreFound){ids[i], distances[i]};
   }
-  search->is_over = count == 0;
+  search->is_over = search->is_over || count == 0;
   return kept;
 }
 
@@ -142,7 +143,28 @@ static bool ask(StoreSearch* search, size_t most, Patience* patience) {
   if (status == FARVEC_RESOURCE_EXHAUSTED && !is_first) return false;
   if (status != FARVEC_OK) raise_node_error(search->store, &error, patience);
   add_counts(search);
+  // A search with a filter finds as many rows as meet it.
+  search->is_over = is_first && search->options.filter != NULL &&
+                    library()->results_count(search->results, 0) < count;
   return true;
+}
+
+// Counts the rows that meet the filter, in a collection that is still this index's. It is for the
+// end of a search, which then knows whether it has found all. Marks are counted too, and come as
+// rows.
+static void count_matches(StoreSearch* search, Patience* patience) {
+  farvec_error error;
+  farvec_rows* rows = NULL;
+  farvec_status status;
+  Connection* node = reach_node(search->store, patience, &error);
+  if (node == NULL) raise_node_error(search->store, &error, patience);
+  FARVEC_CALL(patience, status,
+              library()->list(node->handle, search->options.filter, FARVEC_FIRST_MARK,
+                              2 * FARVEC_MARKS, &wait, &rows, &error));
+  if (status != FARVEC_OK) raise_node_error(search->store, &error, patience);
+  const uint64 matches = library()->rows_matches(rows) - library()->rows_count(rows);
+  library()->rows_free(rows);
+  if (is_own_now(search->store, node, patience, &error)) search->counts.matches = matches;
 }
 
 static void note_first(StoreSearch* search, const StoreFound* found, size_t count) {
@@ -163,6 +185,7 @@ size_t next_of_node(StoreSearch* search, StoreFound* found, size_t most, Patienc
     if (is_first) note_first(search, found, kept);
   }
   free_results(search);
+  if (search->is_over && search->options.filter != NULL) count_matches(search, patience);
   return kept;
 }
 

@@ -64,8 +64,9 @@ static StoreKey key_of(const StoreIdentity* identity, const char* place) {
   return key;
 }
 
-static Store* open_node(const StoreIdentity* identity, const StoreShape* shape, const char* place,
-                        Oid owner, Patience* patience) {
+static Store* open_node(const StoreIdentity* identity, const StoreShape* shape,
+                        const StoreColumns* columns, const char* place, Oid owner,
+                        Patience* patience) {
   (void)patience;
   if (stores == NULL) {
     HASHCTL control = {
@@ -77,6 +78,7 @@ static Store* open_node(const StoreIdentity* identity, const StoreShape* shape, 
   Store* store = hash_search(stores, &key, HASH_ENTER, &found);
   if (!found) memset((char*)store + sizeof key, 0, sizeof *store - sizeof key);
   store->shape = *shape;
+  store->columns = *columns;
   store->owner = owner;
   return store;
 }
@@ -106,14 +108,16 @@ static bool is_node_there(const StoreIdentity* identity, const char* place) {
 }
 
 // The collection is looked at after the rows are in: so they are in the one that is the index's.
-static bool insert_into_node(Store* store, const uint64* vids, const void* vectors, size_t count,
-                             Patience* patience, farvec_error* error) {
+static bool insert_into_node(Store* store, const uint64* vids, const void* vectors,
+                             StoreTuples tuples, size_t count, Patience* patience,
+                             farvec_error* error) {
   Connection* node = reach_node(store, patience, error);
   if (node == NULL || !is_own(store, node, patience, error)) return false;
   const farvec_vectors rows = {vectors, count, store->shape.dimension, store->shape.type};
+  const char** objects = objects_of(&store->columns, tuples, count);
   farvec_status status;
   FARVEC_CALL(patience, status,
-              library()->insert(node->handle, &rows, vids, NULL, &wait, NULL, error));
+              library()->insert(node->handle, &rows, vids, objects, &wait, NULL, error));
   note_answer(store, status);
   return status == FARVEC_OK && is_own_now(store, node, patience, error);
 }
@@ -156,6 +160,7 @@ const StoreKind kNodeStore = {.name = "node",
                               .insert = insert_into_node,
                               .erase = erase_from_node,
                               .get = get_from_node,
+                              .compare = compare_on_node,
                               .search = search_node,
                               .next = next_of_node,
                               .counts = counts_of_node};

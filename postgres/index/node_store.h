@@ -25,6 +25,7 @@ typedef struct StoreKey {
 struct Store {
   StoreKey key;  // bytes between and after members are 0
   StoreShape shape;
+  StoreColumns columns;
   Oid owner;
   TimestampTz owned_at;   // when the collection was last seen to be this index's; 0: never
   uint64 owners;          // SharedState.owners then
@@ -66,6 +67,14 @@ static inline void raise_node_error(Store* store, const farvec_error* error,
     const farvec_wait wait = wait_of(patience); \
     status = (call);                            \
   } while (is_to_repeat(patience, status))
+
+// Columns (node_columns.c). Ends with an error, which says how to make a collection, where that of
+// the node has not the columns.
+void check_node_columns(Store* store, Connection* node, Patience* patience);
+// The JSON objects of rows, in the current context; NULL where there are no columns.
+const char** objects_of(const StoreColumns* columns, StoreTuples tuples, size_t count);
+void compare_on_node(Store* store, const uint64* vids, StoreTuples tuples, size_t count, bool* same,
+                     Patience* patience);
 
 // Searches (node_search.c).
 StoreSearch* search_node(Store* store, const void* query, const StoreSearchOptions* options);

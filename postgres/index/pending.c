@@ -108,7 +108,7 @@ static Pending* make(Relation index) {
 static Size kept_bytes(void) {
   Size bytes = 0;
   for (const Pending* one = pending; one != NULL; one = one->next) {
-    bytes += one->delivery->room * one->delivery->bytes;
+    bytes += one->delivery->room * one->delivery->bytes + (Size)one->delivery->tuples.bytes.len;
   }
   return bytes;
 }
@@ -124,12 +124,12 @@ static void make_room(Delivery* delivery) {
   }
 }
 
-void keep_row(Relation index, Datum value, bool is_null, ItemPointer tid) {
+void keep_row(Relation index, const Datum* values, const bool* nulls, ItemPointer tid) {
   Pending* one = find(index);
   if (one == NULL) one = make(index);
   one->delivery->relation = index;
   if (one->delivery->stored > 0) send_in_insert(one->delivery);
   if (is_full(one->delivery)) make_room(one->delivery);
-  add_row(one->delivery, value, is_null, tid);
+  add_row(one->delivery, values, nulls, tid);
   if (is_ending) send_in_insert(one->delivery);
 }

@@ -11,7 +11,7 @@
 #include "postgres/index/index.h"
 
 // Keeps a row of this transaction. May send it and those before it.
-void keep_row(Relation index, Datum value, bool is_null, ItemPointer tid);
+void keep_row(Relation index, const Datum* values, const bool* nulls, ItemPointer tid);
 
 // Sends the rows of an index that wait.
 void send_kept_rows(Relation index);

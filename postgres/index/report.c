@@ -106,6 +106,13 @@ static void append_store(StringInfo text, OpenIndex* index) {
   PG_END_TRY();
 }
 
+static const char* columns_of(const OpenIndex* index) {
+  StringInfoData schema;
+  initStringInfo(&schema);
+  append_schema(&schema, &index->columns);
+  return schema.data;
+}
+
 Datum farvec_stats(PG_FUNCTION_ARGS) {
   OpenIndex index;
   StringInfoData text;
@@ -123,9 +130,18 @@ Datum farvec_stats(PG_FUNCTION_ARGS) {
                    index.meta.generation, index.meta.shape.dimension,
                    index.meta.lacks_from == kNoVid ? "true" : "false", index.kind->name);
   append_store(&text, &index);
-  appendStringInfoString(&text, "}}");
+  appendStringInfoString(&text, "}, \"columns\": ");
+  escape_json(&text, columns_of(&index));
+  appendStringInfoChar(&text, '}');
   index_close(relation, AccessShareLock);
   PG_RETURN_DATUM(json_datum(&text));
+}
+
+// How many rows meet the conditions is counted where a scan comes to their end.
+static const char* matches_of(const ScanReport* scan) {
+  return scan->handed == 0 || scan->counts.matches == kNotKnown
+             ? "null"
+             : psprintf(UINT64_FORMAT, (uint64)scan->counts.matches);
 }
 
 // Null before the first scan of the session.
@@ -142,9 +158,12 @@ Datum farvec_last_scan(PG_FUNCTION_ARGS) {
       ", \"batches\": " UINT64_FORMAT ", \"found\": " UINT64_FORMAT ", \"dead\": " UINT64_FORMAT
       ", \"rest\": " UINT64_FORMAT ", \"nulls\": " UINT64_FORMAT ", \"hops\": " UINT64_FORMAT
       ", \"reads\": " UINT64_FORMAT ", \"bytes\": " UINT64_FORMAT ", \"estimates\": " UINT64_FORMAT
-      ", \"distances\": " UINT64_FORMAT "}",
+      ", \"distances\": " UINT64_FORMAT
+      ", \"conditions\": %u, \"handed_down\": %u, \"matches\": %s"
+      ", \"walks\": " UINT64_FORMAT ", \"scans\": " UINT64_FORMAT "}",
       scan->batches, scan->found, scan->dead, scan->rest, scan->nulls, (uint64)scan->counts.hops,
       (uint64)scan->counts.reads, (uint64)scan->counts.bytes, (uint64)scan->counts.estimates,
-      (uint64)scan->counts.distances);
+      (uint64)scan->counts.distances, scan->keys, scan->handed, matches_of(scan),
+      (uint64)scan->counts.walks, (uint64)scan->counts.scans);
   PG_RETURN_DATUM(json_datum(&text));
 }

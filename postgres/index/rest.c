@@ -54,6 +54,7 @@ static void put_row(Rest* rest, const StatusEntry* entry, double distance) {
 }
 
 static bool is_left(const FarvecScan* own, const StatusEntry* entry, uint64 vid) {
+  if (own->has_all && (entry->flags & FARVEC_UNFIT) == 0) return false;
   return status_is_live(entry) && (entry->flags & FARVEC_NULL) == 0 && !was_given(own->given, vid);
 }
 

@@ -22,6 +22,7 @@ struct RowReader {
   SnapshotData non_vacuumable;
   Snapshot snapshot;
   bool was_there;
+  TupleList tuple;
   // What is set back in the end.
   Oid user;
   int security;
@@ -46,6 +47,7 @@ RowReader* open_rows(OpenIndex* index, Relation heap, Snapshot snapshot) {
   reader->fetch = table_index_fetch_begin(heap);
   InitNonVacuumableSnapshot(reader->non_vacuumable, GlobalVisTestFor(heap));
   reader->snapshot = snapshot != NULL ? snapshot : &reader->non_vacuumable;
+  make_tuples(&reader->tuple, &index->columns, 1);
   become_owner(reader, heap);
   reader->predicate = ExecPrepareQual(reader->info->ii_Predicate, reader->state);
   return reader;
@@ -60,18 +62,19 @@ void close_rows(RowReader* reader) {
   pfree(reader);
 }
 
-// What is done with a value of the index's column.
-typedef void (*UseValue)(const RowReader* reader, Datum value, void* argument);
+// What is done with the values of the index's columns.
+typedef void (*UseValues)(RowReader* reader, const Datum* values, const bool* nulls,
+                          void* argument);
 
-// Answers false where the value of the row in the slot is null.
-static bool use_slot(RowReader* reader, UseValue use, void* argument) {
+// Answers false where the vector of the row in the slot is null.
+static bool use_slot(RowReader* reader, UseValues use, void* argument) {
   ExprContext* context = GetPerTupleExprContext(reader->state);
   Datum values[INDEX_MAX_KEYS];
   bool nulls[INDEX_MAX_KEYS];
   context->ecxt_scantuple = reader->slot;
   const MemoryContext before = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
   FormIndexDatum(reader->info, reader->slot, reader->state, values, nulls);
-  if (!nulls[0]) use(reader, values[0], argument);
+  if (!nulls[0]) use(reader, values, nulls, argument);
   MemoryContextSwitchTo(before);
   ResetPerTupleExprContext(reader->state);
   return !nulls[0];
@@ -99,9 +102,11 @@ typedef struct ToWrite {
   double* length;
 } ToWrite;
 
-static void write_it(const RowReader* reader, Datum value, void* argument) {
+static void write_it(RowReader* reader, const Datum* values, const bool* nulls, void* argument) {
   const ToWrite* write = argument;
-  *write->length = write_vector(value, &reader->index->meta.shape, write->to);
+  *write->length = write_vector(values[0], &reader->index->meta.shape, write->to);
+  forget_tuples(&reader->tuple);
+  add_tuple(&reader->tuple, values + 1, nulls + 1);
 }
 
 bool read_vector(RowReader* reader, const StatusEntry* entry, void* to, double* length) {
@@ -114,16 +119,21 @@ typedef struct ToCompare {
   double* distance;
 } ToCompare;
 
-static void compare_it(const RowReader* reader, Datum value, void* argument) {
+static void compare_it(RowReader* reader, const Datum* values, const bool* nulls, void* argument) {
   const ToCompare* compare = argument;
   (void)reader;
+  (void)nulls;
   *compare->distance = DatumGetFloat8(FunctionCall2Coll(
-      &compare->key->sk_func, compare->key->sk_collation, value, compare->key->sk_argument));
+      &compare->key->sk_func, compare->key->sk_collation, values[0], compare->key->sk_argument));
 }
 
 bool read_distance(RowReader* reader, const StatusEntry* entry, ScanKey key, double* distance) {
   ToCompare compare = {key, distance};
   return read_row(reader, entry) && use_slot(reader, compare_it, &compare);
+}
+
+const TupleList* row_tuple(const RowReader* reader) {
+  return &reader->tuple;
 }
 
 const ItemPointerData* row_tid(const RowReader* reader) {

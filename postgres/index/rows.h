@@ -19,6 +19,9 @@ void close_rows(RowReader* reader);
 // there is no such row, or its vector is null.
 bool read_vector(RowReader* reader, const StatusEntry* entry, void* to, double* length);
 
+// The values of the other columns in the row of the last read_vector() that answered true.
+const TupleList* row_tuple(const RowReader* reader);
+
 // Writes the distance that the operator of a scan computes for an entry's row. Answers false where
 // there is no such row, or its vector is null.
 bool read_distance(RowReader* reader, const StatusEntry* entry, ScanKey key, double* distance);

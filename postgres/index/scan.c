@@ -68,7 +68,8 @@ static void read_query(FarvecScan* own, IndexScanDesc scan) {
 
 static void begin_search(FarvecScan* own) {
   const uint32 list = (uint32)farvec_search_list;
-  const StoreSearchOptions options = {.k = FIRST_BATCH, .list = list};
+  const StoreSearchOptions options = {
+      .k = FIRST_BATCH, .list = list, .filter = own->condition.text};
   own->batch = farvec_iterative_scan ? FIRST_BATCH : list;
   own->room = Max(LAST_BATCH, own->batch);
   own->found = palloc_extended(own->room * sizeof(StoreFound), MCXT_ALLOC_HUGE);
@@ -93,16 +94,20 @@ static FarvecScan* begin(IndexScanDesc scan) {
   send_kept_rows(scan->indexRelation);
   open_index(&own->index, scan->indexRelation, FARVEC_SCAN_DEADLINE_MS);
   read_query(own, scan);
+  own->condition = condition_of(&own->index.columns, scan->keyData, scan->numberOfKeys);
   own->given = make_given();
   own->page = palloc(sizeof *own->page);
   own->page->used = 0;
   own->next_block = 1;
   own->report.index = RelationGetRelid(scan->indexRelation);
-  if (own->has_query) {
+  own->report.keys = (uint32)scan->numberOfKeys;
+  own->report.handed = own->condition.handed;
+  const bool is_asked = own->has_query && !own->condition.is_never;
+  if (is_asked) {
     ensure_complete(&own->index, scan->heapRelation);
     begin_search(own);
   }
-  own->step = own->has_query ? kAsking : kRest;
+  own->step = own->condition.is_never ? kOver : is_asked ? kAsking : kRest;
   MemoryContextSwitchTo(before);
   return own;
 }
@@ -111,7 +116,7 @@ static FarvecScan* begin(IndexScanDesc scan) {
 static bool put(IndexScanDesc scan, ItemPointerData tid, double distance, bool is_null,
                 bool is_true) {
   scan->xs_heaptid = tid;
-  scan->xs_recheck = false;
+  scan->xs_recheck = scan->numberOfKeys > 0;
   scan->xs_recheckorderby = scan->numberOfOrderBys > 0 && !is_true;
   if (scan->numberOfOrderBys > 0) {
     scan->xs_orderbyvals[0] = Float8GetDatum(distance);
@@ -189,13 +194,19 @@ static bool next_row(FarvecScan* own, IndexScanDesc scan) {
   return next_of_rest(own, &tid, &distance) && put(scan, tid, distance, false, true);
 }
 
+// A store that gave as many rows as it says that meet the condition has no others.
+static bool has_given_all(const FarvecScan* own) {
+  return own->condition.text != NULL && own->report.found >= own->report.counts.matches;
+}
+
 // A step for which no row was ever written is left out.
 static void next_step(FarvecScan* own) {
+  const uint32 kinds = status_meta(own->index.relation).kinds;
   const bool is_cut = own->step == kAsking && !farvec_iterative_scan;
+  own->has_all = own->step == kAsking && has_given_all(own);
   own->step = is_cut ? kOver : own->step + 1;
-  if (own->step == kNulls && (status_meta(own->index.relation).kinds & FARVEC_NULL) == 0) {
-    own->step = kOver;
-  }
+  if (own->step == kRest && own->has_all && (kinds & FARVEC_UNFIT) == 0) own->step = kNulls;
+  if (own->step == kNulls && (kinds & FARVEC_NULL) == 0) own->step = kOver;
   own->page->used = 0;
   own->entry = 0;
   own->next_block = 1;

@@ -25,6 +25,8 @@ typedef struct ScanReport {
   uint64 dead;   // those whose rows are gone
   uint64 rest;   // rows that the store did not give
   uint64 nulls;
+  uint32 keys;    // conditions on columns after the vector
+  uint32 handed;  // those that the store was given
   farvec_counts counts;
 } ScanReport;
 
@@ -41,6 +43,7 @@ typedef struct FarvecScan {
   double query_length;    // the root of its squares
   MemoryContext context;  // has this struct and all that it refers to
   ScanReport report;
+  Condition condition;
   StoreSearch* search;
   StoreFound* found;  // the batch, `room` long
   size_t room;
@@ -48,6 +51,7 @@ typedef struct FarvecScan {
   size_t place;
   size_t batch;  // rows to ask for next
   Given* given;
+  bool has_all;      // the store gave all rows that it has and that can meet the condition
   Rest* rest;        // NULL: the rest comes in the order of the pages
   StatusPage* page;  // for the last steps
   BlockNumber next_block;

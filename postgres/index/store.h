@@ -14,6 +14,7 @@
 #include "postgres/library.h"
 
 #define kCoversAll PG_UINT64_MAX
+#define kNotKnown PG_UINT64_MAX
 
 // Which index it is. All members differ from those of any copy of the index's pages.
 typedef struct StoreIdentity {
@@ -32,6 +33,39 @@ typedef struct StoreShape {
   uint32 degree;      // 0: the store's usual one; so the next
   uint32 build_list;  // candidates of an insert
 } StoreShape;
+
+// Types of columns, as layout/attributes/schema.h has them.
+#define FARVEC_COLUMN_I64 2
+#define FARVEC_COLUMN_F64 3
+#define FARVEC_COLUMN_BOOL 4
+#define FARVEC_COLUMN_TIMESTAMP 5
+#define FARVEC_COLUMN_STRING 6
+#define FARVEC_COLUMN_SET 7
+
+#define FARVEC_COLUMN_NAME 63  // bytes of a name that is made, without a sign that tells it apart
+
+// A column after the vector.
+typedef struct StoreColumn {
+  char name[FARVEC_COLUMN_NAME + 2];  // for conditions
+  int32 type;
+  Oid sql_type;  // its class of operators is for this type
+} StoreColumn;
+
+typedef struct StoreColumns {
+  uint32 count;
+  StoreColumn columns[INDEX_MAX_KEYS - 1];
+} StoreColumns;
+
+// The values of the columns of several rows, one after the other. Each is a tuple of
+// layout/attributes/tuple.h.
+typedef struct StoreTuples {
+  const char* bytes;
+  const uint32* ends;  // where each row's end in `bytes`
+} StoreTuples;
+
+static inline uint32 tuple_begin(const StoreTuples* tuples, size_t row) {
+  return row == 0 ? 0 : tuples->ends[row - 1];
+}
 
 typedef struct StoreState {
   // Everything with a smaller VID that was not erased is in the store, whatever happened. Valid
@@ -69,9 +103,10 @@ typedef struct StoreKind {
   bool is_shared;
 
   // The store of an index. `place` is the node's address, or NULL. Ends with an error where the
-  // store cannot have this shape, or `owner`, who owns the index, may not use the place.
-  Store* (*open)(const StoreIdentity* identity, const StoreShape* shape, const char* place,
-                 Oid owner, Patience* patience);
+  // store cannot have this shape, or `owner`, who owns the index, may not use the place. `columns`
+  // are copied.
+  Store* (*open)(const StoreIdentity* identity, const StoreShape* shape,
+                 const StoreColumns* columns, const char* place, Oid owner, Patience* patience);
 
   // Makes the store empty and this index's own. Ends with an error where what it holds belongs to
   // another index that is still there. No other backend uses the store meanwhile. `is_build` tells
@@ -87,10 +122,11 @@ typedef struct StoreKind {
   // Answers whether a store is there now, at once and without an error: for the planner.
   bool (*is_there)(const StoreIdentity* identity, const char* place);
 
-  // Inserts vectors, which lie one after the other. Answers false, with the reason in `error`,
-  // where the store is away or has no room for them now; some of them may be in.
-  bool (*insert)(Store* store, const uint64* vids, const void* vectors, size_t count,
-                 Patience* patience, farvec_error* error);
+  // Inserts vectors, which lie one after the other, with the values of their columns, where there
+  // are columns. Answers false, with the reason in `error`, where the store is away or has no room
+  // for them now; some of them may be in.
+  bool (*insert)(Store* store, const uint64* vids, const void* vectors, StoreTuples tuples,
+                 size_t count, Patience* patience, farvec_error* error);
   bool (*erase)(Store* store, const uint64* vids, size_t count, Patience* patience,
                 farvec_error* error);
 
@@ -108,12 +144,18 @@ typedef struct StoreKind {
   void (*get)(Store* store, const uint64* vids, size_t count, bool* found, void* vectors,
               Patience* patience);
 
+  // Compares the values of columns: writes a byte for each VID, 1 where the store has these, or has
+  // no such row. NULL: the store cannot.
+  void (*compare)(Store* store, const uint64* vids, StoreTuples tuples, size_t count, bool* same,
+                  Patience* patience);
+
   // A search, which lives in the current memory context. Waits for nothing.
   StoreSearch* (*search)(Store* store, const void* query, const StoreSearchOptions* options);
   // The next rows, nearest first, at most `most`; none of them comes twice. 0: there are no more,
   // or the store allows no longer search.
   size_t (*next)(StoreSearch* search, StoreFound* found, size_t most, Patience* patience);
-  // What the search did until now.
+  // What the search did until now. `matches` is how many rows meet the filter; kNotKnown: some may
+  // be left that no search finds.
   void (*counts)(const StoreSearch* search, farvec_counts* counts);
 
   // Removes the store, when its index is gone for good. NULL: not needed.

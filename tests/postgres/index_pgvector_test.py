@@ -4,6 +4,7 @@ import shutil
 import unittest
 
 import index_changes_test
+import index_filters_test
 import index_scan_test
 from pgvector_installs import built_for
 
@@ -30,6 +31,14 @@ class Scans16(With16, index_scan_test.Scans):
 
 
 class Scans18(With18, index_scan_test.Scans):
+    pass
+
+
+class Filters16(With16, index_filters_test.RandomConditions):
+    pass
+
+
+class Filters18(With18, index_filters_test.Plans):
     pass
 
 

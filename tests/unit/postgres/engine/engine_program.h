@@ -30,7 +30,8 @@ inline constexpr AskOpen kShape{.index = {.number = 0x1234567890abcdef,
                                 .dimension = kDimension,
                                 .degree = 16,
                                 .build_list = 50,
-                                .begins = 0};
+                                .begins = 0,
+                                .columns = {}};
 inline constexpr const char* kName = "1663-5-16384-1234567890abcdef";
 inline constexpr std::int32_t kInvalid = 3;
 inline constexpr std::int32_t kNotFound = 5;

@@ -176,7 +176,7 @@ class AskedIndexOf {
                         .count = static_cast<std::uint32_t>(vids.size()),
                         .row_bytes = static_cast<std::uint32_t>(rows.size() / vids.size()),
                         .deadline_ms = 60'000,
-                        .zero = 0};
+                        .tuple_bytes = 0};
     return asking_.ask_with(kAskInsert, asked, std::as_bytes(vids), rows);
   }
   Told erase(std::span<const std::uint64_t> vids) {
