@@ -4,6 +4,7 @@ import shutil
 import unittest
 
 import index_changes_test
+import index_filter_plans_test
 import index_filters_test
 import index_scan_test
 from pgvector_installs import built_for
@@ -38,7 +39,7 @@ class Filters16(With16, index_filters_test.RandomConditions):
     pass
 
 
-class Filters18(With18, index_filters_test.Plans):
+class Filters18(With18, index_filter_plans_test.Plans):
     pass
 
 
