@@ -12,7 +12,7 @@ namespace farvec::postgres {
 /// Has a fixed number of threads. There are at most as many calls as the channel has slots.
 class Calls {
  public:
-  /// Borrows the indexes. There are so many threads of both kinds.
+  /// Borrows the indexes. Both kinds have `threads` threads.
   Calls(Indexes& indexes, unsigned threads);
   ~Calls();  ///< runs what was submitted
   Calls(const Calls&) = delete;

@@ -237,7 +237,9 @@ bool Indexes::close(Entry& entry) {
   if (index == nullptr) return true;
   const IndexName name = index->name();
   try {
-    index->flush_told(now_ticks() + us_to_ticks(kFlushUs));
+    const Ticks end = now_ticks() + us_to_ticks(kFlushUs);
+    index->make_durable(end);  // a backend may be catching up: it believes what it was answered
+    index->flush_told(end);
   } catch (const std::exception& error) {
     spdlog::warn("index {} stays open: {}", to_string(name), error.what());
     return false;

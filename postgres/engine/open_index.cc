@@ -111,6 +111,10 @@ void OpenIndex::flush(std::uint64_t vid, Ticks until) {
   raise(covered_, vid);
 }
 
+void OpenIndex::make_durable(Ticks until) {
+  collection_->make_durable({.until = until});
+}
+
 void OpenIndex::flush_told(Ticks until) {
   if (!ready() || !changed_.exchange(false, std::memory_order_acq_rel)) return;
   try {

@@ -54,10 +54,12 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// StatusError (failed_precondition) where it has not caught up, and Error where that fails; then
   /// the mark is as it was.
   void flush(std::uint64_t vid, Ticks until);
-  /// Does that for all that was told, where there is something new and the index is ready. A
-  /// smaller VID that is still on its way is made durable before its insert is answered. One that
-  /// is refused, or gets no answer, is noted by its backend in the index's pages, and is told
-  /// again.
+  /// Makes all that is in it durable, ready or not.
+  void make_durable(Ticks until);
+  /// Does what flush() does for all that was told, where there is something new and the index is
+  /// ready. A smaller VID that is still on its way is made durable before its insert is answered.
+  /// One that is refused, or gets no answer, is noted by its backend in the index's pages, and is
+  /// told again.
   void flush_told(Ticks until);
 
   /// Says whether searches may be answered: covers() was called since it was opened.

@@ -299,6 +299,18 @@ class Ends(EngineTest):
         self.assertFalse(pathlib.Path(segment).exists())
         self.assert_sound("items_v")
 
+    def test_a_killed_postmaster_takes_the_engine_along(self):
+        self.make_items(300)
+        self.sql(f"INSERT INTO items {ROWS.format(301, 400)};")
+        engine, worker = self.engine(), self.worker()
+        self.server.end_sessions()
+        os.kill(self.postmaster(), signal.SIGKILL)
+        wait_until("both have ended", lambda: not is_running(engine) and not is_running(worker))
+        wait_until("the server starts again", lambda: self.server.control(
+            "start", "--log", self.server.log) == 0)
+        self.assert_answers()
+        self.assert_sound("items_v")
+
     def is_back(self):
         try:
             return self.sql("SELECT 1;") == ["1"]

@@ -134,6 +134,7 @@ UNCALLED(get);
 UNCALLED(list);
 UNCALLED(rows_count);
 UNCALLED(rows_found);
+UNCALLED(rows_attributes);
 UNCALLED(rows_id);
 UNCALLED(rows_vector);
 UNCALLED(rows_matches);

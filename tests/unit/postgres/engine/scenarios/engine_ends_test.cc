@@ -145,7 +145,7 @@ TEST_F(EngineProgram, DamagedRecordsBeginAnewToo) {
   insert(table, 1000);
   index().covers(9001);
   const fs::path segments = all_ / kName / "collection" / "segments";
-  for (int i = 0; i < 3000 && fs::is_empty(segments); ++i) {
+  for (int i = 0; i < 3000 && index().state().bytes == 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_EQ(index().flush(9001).status, 0);
@@ -226,6 +226,30 @@ TEST_F(EngineProgram, AnIndexThatIsNotUsedMakesRoomForAnother) {
   EXPECT_EQ(state.covered, 3001u);
   EXPECT_EQ(state.ready, 0u);
   index().covers(3001);
+  expect_answers(table);
+}
+
+TEST_F(EngineProgram, RowsThatWaitForABuildMakeNoRoom) {
+  start({"--memory", "1500KiB"});
+  const Table table(3000);
+  begin_build();
+  insert(table);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  AskOpen other = kShape;
+  other.index.number = 2;
+  other.index.file = 2;
+  AskedIndexOf second = index(other);
+  second.open();
+  const Table more(20'000);
+  Told told;
+  for (std::size_t i = 0; i < more.vids.size() && told.status == 0; i += 100) {
+    told = second.insert(std::span(more.vids).subspan(i, 100), more.bytes(i, 100));
+  }
+  EXPECT_EQ(told.status, kExhausted) << told.text();
+  EXPECT_EQ(engine_->log().find("is closed"), std::string::npos) << engine_->log();
+  EXPECT_EQ(build().rows, 3000u);
+  index().covers(3001);
+  EXPECT_EQ(index().state().rows, 3000u);
   expect_answers(table);
 }
 
