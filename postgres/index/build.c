@@ -41,7 +41,7 @@ static void add_to_build(Relation relation, ItemPointer tid, Datum* values, bool
   MemoryContextSwitchTo(before);
   MemoryContextReset(build->row);
   build->rows++;
-  if (is_full(build->delivery)) {
+  if (is_full(build->delivery) || are_many(&build->delivery->tuples)) {
     send_in_build(build->delivery, &build->index);
     pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, (int64)build->rows);
   }

@@ -103,7 +103,7 @@ static void add_entry(CatchUp* work, const StatusEntry* entry, uint64 vid) {
   if (!read_vector(work->rows, entry, work->vectors + work->count * bytes, &length)) return;
   add_last_tuple(&work->tuples, row_tuple(work->rows));
   work->vids[work->count++] = vid;
-  if (work->count == work->room) tell_batch(work);
+  if (work->count == work->room || are_many(&work->tuples)) tell_batch(work);
 }
 
 static bool has_any(const CatchUp* work, const StatusPage* page) {

@@ -59,6 +59,7 @@ typedef struct TupleList {
   StringInfoData bytes;
   uint32* ends;
   size_t count;
+  MemoryContext scratch;  // what one row needs
 } TupleList;
 
 // Room for `room` rows in the current context. `columns` have to live as long.
@@ -74,6 +75,9 @@ void grow_tuples(TupleList* list, size_t room);
 void move_tuple(TupleList* list, size_t from, size_t to);
 void cut_tuples(TupleList* list, size_t count);
 StoreTuples tuples_of(const TupleList* list);
+
+// Answers whether the rows have taken as much memory as a batch may (maintenance_work_mem).
+bool are_many(const TupleList* list);
 
 static inline bool has_columns(const TupleList* list) {
   return list->columns->count > 0;

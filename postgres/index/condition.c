@@ -58,104 +58,114 @@ static const char* symbol_of(StrategyNumber strategy, bool is_shared) {
   return symbols[strategy - 1];
 }
 
-static void begin_comparison(Words* words, StrategyNumber strategy, bool is_shared) {
-  appendStringInfo(&words->text, "%s %s ", words->column->name, symbol_of(strategy, is_shared));
-}
-
-static bool append_text_comparison(Words* words, StrategyNumber strategy, Datum value, Oid type) {
+// Texts are ordered where the store's order is SQL's. A text that is cut in the store still has its
+// first bytes, and a cut loses less than a character.
+static bool append_text_literal(Words* words, StrategyNumber strategy, Datum value, Oid type) {
   const text* given =
       type == NAMEOID ? cstring_to_text(NameStr(*DatumGetName(value))) : DatumGetTextPP(value);
   const Size length = (Size)VARSIZE_ANY_EXHDR(given);
-  if (strategy != BTEqualStrategyNumber) {
-    // A text that is cut in the store still has its first bytes. A cut loses less than a character.
-    const bool is_ordered = has_store_order(words->collation) && length + 4 <= words->room;
-    if (!is_ordered) return false;
-  }
-  begin_comparison(words, strategy, false);
+  const bool is_ordered = has_store_order(words->collation) && length + 4 <= words->room;
+  if (strategy != BTEqualStrategyNumber && !is_ordered) return false;
   append_quoted(&words->text, stored_text(VARDATA_ANY(given), length, words->room));
   return true;
 }
 
-static void append_moment(Words* words, StrategyNumber strategy, Datum value, Oid type) {
-  bool is_edge;
-  const int64 moment = stored_moment(value, type, &is_edge);
-  begin_comparison(words, strategy, is_edge);
-  appendStringInfo(&words->text, INT64_FORMAT, moment);
+// Answers whether several values of SQL are this one in the store.
+static bool is_shared(const Words* words, Datum value, Oid type) {
+  bool is_edge = false;
+  if (words->column->type == FARVEC_COLUMN_F64) return isinf(stored_number(value, type)) != 0;
+  if (words->column->type == FARVEC_COLUMN_TIMESTAMP) stored_moment(value, type, &is_edge);
+  return is_edge;
 }
 
-static bool append_comparison(Words* words, StrategyNumber strategy, Datum value, Oid type) {
+static bool has_literals(const Words* words, Oid type) {
+  if (words->column->type == FARVEC_COLUMN_TIMESTAMP) return type == words->column->sql_type;
+  return column_type(type == NAMEOID ? TEXTOID : type) == words->column->type;
+}
+
+static bool append_literal(Words* words, StrategyNumber strategy, Datum value, Oid type) {
+  bool is_edge;
   words->terms++;
-  if (strategy < BTLessStrategyNumber || strategy > BTGreaterStrategyNumber) return false;
-  if (column_type(type == NAMEOID ? TEXTOID : type) != words->column->type) return false;
   switch (words->column->type) {
     case FARVEC_COLUMN_I64:
-      begin_comparison(words, strategy, false);
       appendStringInfo(&words->text, INT64_FORMAT, stored_integer(value, type));
       return true;
     case FARVEC_COLUMN_F64:
-      begin_comparison(words, strategy, isinf(stored_number(value, type)) != 0);
       append_number(&words->text, stored_number(value, type));
       return true;
     case FARVEC_COLUMN_BOOL:
-      begin_comparison(words, strategy, false);
       appendStringInfoString(&words->text, DatumGetBool(value) ? "true" : "false");
       return true;
     case FARVEC_COLUMN_TIMESTAMP:
-      if (type != words->column->sql_type) return false;
-      append_moment(words, strategy, value, type);
+      appendStringInfo(&words->text, INT64_FORMAT, stored_moment(value, type, &is_edge));
       return true;
     case FARVEC_COLUMN_STRING:
-      return append_text_comparison(words, strategy, value, type);
+      return append_text_literal(words, strategy, value, type);
     default:
       return false;
   }
+}
+
+static bool append_comparison(Words* words, StrategyNumber strategy, Datum value, Oid type) {
+  if (strategy < BTLessStrategyNumber || strategy > BTGreaterStrategyNumber) return false;
+  if (!has_literals(words, type)) return false;
+  appendStringInfo(&words->text, "%s %s ", words->column->name,
+                   symbol_of(strategy, is_shared(words, value, type)));
+  return append_literal(words, strategy, value, type);
+}
+
+// The elements of an array that are not null.
+static Datum* elements_of(ArrayType* array, int* count) {
+  int16 length;
+  bool by_value;
+  char align;
+  Datum* elements;
+  bool* nulls;
+  int all;
+  get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
+  deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &elements, &nulls, &all);
+  *count = 0;
+  for (int i = 0; i < all; i++) {
+    if (!nulls[i]) elements[(*count)++] = elements[i];
+  }
+  return elements;
 }
 
 // Whether labels of the query are there. A set with too many labels has one that stands for all.
 static bool append_labels(Words* words, StrategyNumber strategy, Datum value) {
   const char* name = words->column->name;
   ArrayType* array = DatumGetArrayTypeP(value);
-  Datum* elements;
-  bool* nulls;
   int count;
   if (ARR_ELEMTYPE(array) != TEXTOID) return false;
-  deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &count);
+  const Datum* elements = elements_of(array, &count);
   words->terms += (uint32)count + 2;
   if (words->terms > MOST_TERMS) return false;
   appendStringInfo(&words->text, "(%s contains %s (", name, strategy == CONTAINS ? "all" : "any");
-  const char* comma = "";
   for (int i = 0; i < count; i++) {
-    if (nulls[i]) continue;
-    appendStringInfoString(&words->text, comma);
+    if (i > 0) appendStringInfoString(&words->text, ", ");
     append_quoted(&words->text, stored_label(elements[i], words->room));
-    comma = ", ";
   }
   appendStringInfo(&words->text, ") or %s contains any ('%s'))", name, FARVEC_ANY_LABEL);
   return true;
 }
 
-// COLUMN OPERATOR ANY (array): one comparison for each element.
+// COLUMN OPERATOR ANY (array): a list, or one comparison for each element.
 static bool append_any_of(Words* words, const ScanKeyData* key) {
   ArrayType* array = DatumGetArrayTypeP(key->sk_argument);
   const Oid type = ARR_ELEMTYPE(array);
-  int16 length;
-  bool by_value;
-  char align;
-  Datum* elements;
-  bool* nulls;
+  const bool is_list = key->sk_strategy == BTEqualStrategyNumber;
   int count;
-  get_typlenbyvalalign(type, &length, &by_value, &align);
-  deconstruct_array(array, type, length, by_value, align, &elements, &nulls, &count);
-  if (words->terms + (uint32)count > MOST_TERMS) return false;
-  const char* before = "(";
+  const Datum* elements = elements_of(array, &count);
+  if (!has_literals(words, type) || words->terms + (uint32)count > MOST_TERMS) return false;
+  if (is_list) appendStringInfo(&words->text, "%s in ", words->column->name);
+  appendStringInfoString(&words->text, is_list || count > 0 ? "(" : "(false");
   for (int i = 0; i < count; i++) {
-    if (nulls[i]) continue;
-    appendStringInfoString(&words->text, before);
-    if (!append_comparison(words, key->sk_strategy, elements[i], type)) return false;
-    if (words->text.len > MOST_BYTES) return false;
-    before = " or ";
+    if (i > 0) appendStringInfoString(&words->text, is_list ? ", " : " or ");
+    const bool is_written = is_list ? append_literal(words, key->sk_strategy, elements[i], type)
+                                    : append_comparison(words, key->sk_strategy, elements[i], type);
+    if (!is_written || words->text.len > MOST_BYTES) return false;
   }
-  appendStringInfoString(&words->text, before[0] == '(' ? "false" : ")");
+  appendStringInfoChar(&words->text, ')');
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <utils/fmgrprotos.h>
 #include <utils/json.h>
 #include <utils/jsonb.h>
+#include <utils/memutils.h>
 #include <utils/numeric.h>
 #include <utils/timestamp.h>
 
@@ -299,6 +300,16 @@ static bool is_same(const StoreColumns* columns, const char* json, const char* t
   return true;
 }
 
+// The row's memory goes at once, since there may be many.
+static bool is_same_row(const Store* store, const farvec_rows* rows, size_t row, const char* tuple,
+                        MemoryContext scratch) {
+  const MemoryContext before = MemoryContextSwitchTo(scratch);
+  const bool answer = is_same(&store->columns, library()->rows_attributes(rows, row), tuple);
+  MemoryContextSwitchTo(before);
+  MemoryContextReset(scratch);
+  return answer;
+}
+
 // JSON of another encoding than the database's cannot be read, and counts as the same.
 void compare_on_node(Store* store, const uint64* vids, StoreTuples tuples, size_t count, bool* same,
                      Patience* patience) {
@@ -309,12 +320,15 @@ void compare_on_node(Store* store, const uint64* vids, StoreTuples tuples, size_
   if (node == NULL) raise_node_error(store, &error, patience);
   FARVEC_CALL(patience, status, library()->get(node->handle, vids, count, &wait, &rows, &error));
   if (status != FARVEC_OK) raise_node_error(store, &error, patience);
+  const MemoryContext scratch =
+      AllocSetContextCreate(CurrentMemoryContext, "farvec values", ALLOCSET_SMALL_SIZES);
   const bool is_answer = library()->rows_count(rows) == count;
   for (size_t i = 0; i < count && is_answer; i++) {
     const char* tuple = tuples.bytes + (i == 0 ? 0 : tuples.ends[i - 1]);
     same[i] = GetDatabaseEncoding() != PG_UTF8 || !library()->rows_found(rows, i) ||
-              is_same(&store->columns, library()->rows_attributes(rows, i), tuple);
+              is_same_row(store, rows, i, tuple, scratch);
   }
   library()->rows_free(rows);
+  MemoryContextDelete(scratch);
   if (!is_answer) elog(ERROR, "the compute node %s answers with other rows", store->key.place);
 }

@@ -114,10 +114,15 @@ static bool insert_into_node(Store* store, const uint64* vids, const void* vecto
   Connection* node = reach_node(store, patience, error);
   if (node == NULL || !is_own(store, node, patience, error)) return false;
   const farvec_vectors rows = {vectors, count, store->shape.dimension, store->shape.type};
+  const MemoryContext values =
+      AllocSetContextCreate(CurrentMemoryContext, "farvec values", ALLOCSET_DEFAULT_SIZES);
+  const MemoryContext before = MemoryContextSwitchTo(values);
   const char** objects = objects_of(&store->columns, tuples, count);
+  MemoryContextSwitchTo(before);
   farvec_status status;
   FARVEC_CALL(patience, status,
               library()->insert(node->handle, &rows, vids, objects, &wait, NULL, error));
+  MemoryContextDelete(values);
   note_answer(store, status);
   return status == FARVEC_OK && is_own_now(store, node, patience, error);
 }

@@ -3,9 +3,11 @@
 
 #include <catalog/pg_type.h>
 #include <math.h>
+#include <miscadmin.h>
 #include <utils/array.h>
 #include <utils/builtins.h>
 #include <utils/date.h>
+#include <utils/memutils.h>
 #include <utils/timestamp.h>
 #if PG_VERSION_NUM >= 160000
 #include <varatt.h>
@@ -57,7 +59,14 @@ void make_tuples(TupleList* list, const StoreColumns* columns, size_t room) {
   list->columns = columns;
   list->count = 0;
   list->ends = columns->count == 0 ? NULL : palloc(room * sizeof(uint32));
+  list->scratch = columns->count == 0 ? NULL
+                                      : AllocSetContextCreate(CurrentMemoryContext, "farvec values",
+                                                              ALLOCSET_SMALL_SIZES);
   initStringInfo(&list->bytes);
+}
+
+bool are_many(const TupleList* list) {
+  return list->bytes.len / 512 > maintenance_work_mem;
 }
 
 void forget_tuples(TupleList* list) {
@@ -184,23 +193,28 @@ static bool is_long(const StoreColumn* column) {
   return column->type == FARVEC_COLUMN_STRING || column->type == FARVEC_COLUMN_SET;
 }
 
-void add_tuple(TupleList* list, const Datum* values, const bool* nulls) {
+// Appends a row without its values, which are zero, and answers where their slots are.
+static int append_slots(StringInfo to, uint16 count) {
+  const int begin = to->len;
+  const int head = (int)sizeof count + (count + 7) / 8;
+  const int bytes = head + (int)sizeof(uint64) * count;
+  enlargeStringInfo(to, bytes);
+  memset(to->data + begin, 0, (Size)bytes);
+  to->len += bytes;
+  memcpy(to->data + begin, &count, sizeof count);
+  return begin + head;
+}
+
+static void append_row(TupleList* list, const Datum* values, const bool* nulls) {
   const StoreColumns* columns = list->columns;
   StringInfo to = &list->bytes;
-  if (columns->count == 0) return;
-  to->len = (int)begin_of(list, list->count);  // an error may have left the half of a row
-  const uint16 count = (uint16)columns->count;
-  const int begin = to->len;
-  const int slots = begin + (int)sizeof count + (count + 7) / 8;
-  const int texts = slots + (int)sizeof(uint64) * count;
-  enlargeStringInfo(to, texts - begin);
-  memset(to->data + begin, 0, (Size)(texts - begin));
-  to->len = texts;
-  memcpy(to->data + begin, &count, sizeof count);
-  for (uint32 i = 0; i < count; i++) {
+  const int null_bits = to->len + (int)sizeof(uint16);
+  const int slots = append_slots(to, (uint16)columns->count);
+  const int texts = to->len;
+  for (uint32 i = 0; i < columns->count; i++) {
     const StoreColumn* column = &columns->columns[i];
     if (nulls[i]) {
-      to->data[begin + (int)sizeof count + (int)i / 8] |= (char)(1 << i % 8);
+      to->data[null_bits + (int)i / 8] |= (char)(1 << i % 8);
       continue;
     }
     const uint64 word = is_long(column)
@@ -208,7 +222,16 @@ void add_tuple(TupleList* list, const Datum* values, const bool* nulls) {
                             : word_of(column, values[i]);
     memcpy(to->data + slots + i * sizeof word, &word, sizeof word);
   }
-  list->ends[list->count++] = (uint32)to->len;
+}
+
+void add_tuple(TupleList* list, const Datum* values, const bool* nulls) {
+  if (list->columns->count == 0) return;
+  list->bytes.len = (int)begin_of(list, list->count);  // an error may have left the half of a row
+  const MemoryContext before = MemoryContextSwitchTo(list->scratch);
+  append_row(list, values, nulls);
+  MemoryContextSwitchTo(before);
+  MemoryContextReset(list->scratch);
+  list->ends[list->count++] = (uint32)list->bytes.len;
 }
 
 void add_last_tuple(TupleList* list, const TupleList* from) {

@@ -60,6 +60,12 @@ class Plans(FiltersTest):
             self.assertIn(column, condition)
         self.compare("plain", "n < 100 AND abs(n) > 5 AND section IN ('s1', 's2') AND active AND tags && '{t1}'")
 
+    def test_lists_that_are_too_long_the_executor_checks(self):
+        short, long = "ARRAY(SELECT generate_series(1, 300))", "ARRAY(SELECT generate_series(1, 6000))"
+        for where, handed in ((f"n = ANY ({short})", 1), (f"n = ANY ({long})", 0),
+                              (f"n = ANY ({long}) AND section = 's1'", 1)):
+            self.assertEqual(self.compare("plain", where)["handed_down"], handed, where)
+
     def test_statements_that_are_prepared(self):
         for mode in ("force_generic_plan", "force_custom_plan"):
             setup = f"SET plan_cache_mode = {mode}; PREPARE p(int, text, text[]) AS SELECT id FROM plain WHERE " \
