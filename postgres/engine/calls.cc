@@ -1,5 +1,6 @@
 #include "postgres/engine/calls.h"
 
+#include "base/error.h"
 #include "base/status_error.h"
 #include "base/types.h"
 #include "postgres/channel/requests.h"
@@ -113,6 +114,14 @@ void get(Indexes& indexes, const Request& request) {
   request.answer(bytes);
 }
 
+void check_tuples(const layout::Tuples& tuples, const layout::Schema& schema) {
+  try {
+    layout::check_tuples(tuples.view(), schema, "the values to compare");
+  } catch (const Error& error) {
+    throw StatusError(StatusCode::invalid_argument, "{}", error.what());
+  }
+}
+
 /// Says of each row whether it has these values. One that is not there has no others.
 void compare(Indexes& indexes, const Request& request) {
   RequestReader reader = request.reader();
@@ -121,7 +130,7 @@ void compare(Indexes& indexes, const Request& request) {
   const layout::Tuples tuples = read_tuples(reader, asked);
   reader.end();
   const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
-  layout::check_tuples(tuples.view(), *index->view()->schema, "the values to compare");
+  check_tuples(tuples, *index->view()->schema);
   const changes::FoundRows rows = index->get(vids, end_of(asked.deadline_ms));
   std::vector<std::byte> same;
   std::size_t at = 0;  // among those that were found
