@@ -130,13 +130,15 @@ if(postgres_major)
   list(APPEND CPACK_COMPONENTS_ALL postgres_package)
   farvec_package(postgres_package postgresql-${postgres_major}-farvec database
 "vector search over memory of other machines (PostgreSQL ${postgres_major})
-The extension farvec: types for vectors with their distances, and searches of
-farvec's compute nodes from SQL.
+The extension farvec: types for vectors with their distances, indexes of them in
+an engine of the server's own or on farvec's compute nodes, and searches of such
+nodes from SQL.
 
-CREATE EXTENSION farvec puts it into a database.")
+CREATE EXTENSION farvec puts it into a database. Indexes need it in
+shared_preload_libraries too.")
   set(CPACK_DEBIAN_POSTGRES_PACKAGE_PACKAGE_DEPENDS
       "postgresql-${postgres_major}, libfarvec0 (= ${PROJECT_VERSION})")
-  list(APPEND packaged_extension postgres_extension)
+  list(APPEND packaged_extension postgres_extension farvec-postgres-engine)
 endif()
 include(CPack)
 

@@ -2,13 +2,14 @@
 # The main job on real data: index Fashion-MNIST, search it through a memory node and a compute node,
 # then over several tiers in one process, and draw the figures. Everything is left in build/demo/.
 #   scripts/demo.sh
+#   scripts/demo.sh --postgres    the same data as a table of PostgreSQL with an index of farvec
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$ROOT"
 
 case "${1:-}" in
-  "") ;;
-  -h | --help) sed -n '2,4s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  "" | --postgres) ;;
+  -h | --help) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) die "unknown argument '$1'" ;;
 esac
 
@@ -88,16 +89,42 @@ search_remotely() {
   }
 }
 
+get_data() {
+  begin "Data: Fashion-MNIST, 60,000 x 784 bytes, with exact neighbours"
+  FARVEC="$ROOT/$BIN/farvec" timeout --foreground 600 scripts/datasets/get.sh fashion-mnist --out "$DATA"
+}
+
+# The server runs as another user where root runs this, so its files lie where that user reaches them.
+show_postgres() {
+  local pg_config
+  pg_config="$(command -v pg_config)" ||
+    die "there is no pg_config: scripts/install-deps.sh installs PostgreSQL"
+  begin "Building (binaries in $BIN)"
+  build_preset release farvec farvec_c farvec-postgres-engine postgres_extension
+  get_data
+  begin "PostgreSQL"
+  chmod 755 "$RUN"
+  timeout --foreground 900 "$PYTHON" scripts/postgres_demo.py --data "$DATA" --build build/release \
+    --pg-config "$pg_config" --out "$RUN/postgres"
+  finish
+  say "Done in $SECONDS s"
+  printf '%s\n' "${STEPS[@]}"
+}
+
 begin "Packages"
+# Tests need packages that the demo does without; PostgreSQL is one of them.
+if [ "${1:-}" = --postgres ]; then
+  ensure_deps
+  mkdir -p "$OUT"
+  show_postgres
+  exit 0
+fi
 ensure_deps --programs
-# Tests need packages that the demo does without.
 "$ROOT/scripts/install-deps.sh" --check >/dev/null 2>&1 || CONFIGURE_OPTIONS=(-DFARVEC_TESTS=OFF)
 mkdir -p "$OUT"
 begin "Building (binaries in $BIN)"
 build_preset release farvec farvec-memory-node farvec-compute-node
-
-begin "Data: Fashion-MNIST, 60,000 x 784 bytes, with exact neighbours"
-FARVEC="$ROOT/$BIN/farvec" timeout --foreground 600 scripts/datasets/get.sh fashion-mnist --out "$DATA"
+get_data
 
 begin "Index: Vamana graph, CSR layout"
 build_index csr

@@ -77,7 +77,7 @@ def say(text):
 
 def make_client(pg_config, folder):
     """Compiles the client; answers its path. Throws SystemExit with the compiler's last line."""
-    from postgres_server import config
+    from private_install import config
     program = pathlib.Path(folder) / "one_connection"
     done = subprocess.run(
         ["cc", "-O2", "-o", program, HERE / "one_connection.c", f"-I{config(pg_config, 'includedir')}",
@@ -334,7 +334,7 @@ def prepare(options, folder):
 def start_server(folder, programs):
     """(a server with both extensions, its pg_config)."""
     from pgvector_installs import build_extension, pg_config_of
-    from postgres_server import private_install
+    from private_install import private_install
     import server
     pg_config = pg_config_of(18)
     say("making the extension for PostgreSQL 18")

@@ -76,6 +76,7 @@ struct Channel {
   int file;
   // Slots whose requests the engine has; for the engine alone. The segment could say otherwise.
   _Atomic uint8_t* under_way;
+  _Atomic uint8_t watched;  // a thread of the engine looks for requests, and does not sleep yet
 };
 
 static inline uint64_t channel_word(uint64_t sequence, unsigned phase) {

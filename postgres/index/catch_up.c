@@ -180,6 +180,11 @@ static void catch_up(OpenIndex* index, Relation heap, StoreState* state) {
   pfree(work.vids);
 }
 
+bool was_complete(const OpenIndex* index) {
+  return index->kind->was_ready != NULL && !RecoveryInProgress() &&
+         index->meta.lacks_from == kNoVid && index->kind->was_ready(index->store);
+}
+
 void ensure_complete(OpenIndex* index, Relation heap) {
   StoreState state = index->kind->state(index->store, &index->patience);
   if (is_complete(index, &state)) return;

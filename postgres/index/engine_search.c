@@ -18,6 +18,7 @@ struct StoreSearch {
   char* filter;       // empty: there is none
   uint32 k;           // wanted of the next search
   uint32 list;        // the least
+  bool has_asked;     // the first search was answered
   bool is_last;       // no further search finds more
   HTAB* given;        // VIDs
   StoreFound* found;  // what the last search found that was not given; room for ASK_MOST_ROWS
@@ -120,15 +121,27 @@ static void take_found(StoreSearch* search, const EngineLink* link, uint32 bytes
   search->is_last = told.count < search->k || search->k == ASK_MOST_ROWS;
 }
 
-static void search_again(StoreSearch* search, Patience* patience) {
+// An index that was closed meanwhile, and opened again, has to catch up.
+static bool is_not_ready(StoreSearch* search, const farvec_error* error) {
+  if (error->status != FARVEC_FAILED_PRECONDITION && error->status != FARVEC_NOT_FOUND)
+    return false;
+  search->store->ready_in = 0;
+  return !search->has_asked;
+}
+
+// Answers false where the index has to catch up before the first search.
+static bool search_again(StoreSearch* search, Patience* patience) {
   farvec_error error = {0};
   uint32 bytes;
   EngineLink* link = reach_engine(search->store, patience, &error);
   if (link == NULL || !write_and_ask(search, link, patience, &bytes, &error)) {
+    if (is_not_ready(search, &error)) return false;
     raise_engine_error(&error, patience);
   }
+  search->has_asked = true;
   take_found(search, link, bytes);
   search->k = within_bounds(Max(2 * search->k, LEAST_AGAIN));
+  return true;
 }
 
 size_t next_of_engine(StoreSearch* search, StoreFound* found, size_t most, Patience* patience) {
@@ -137,7 +150,7 @@ size_t next_of_engine(StoreSearch* search, StoreFound* found, size_t most, Patie
     if (search->at < search->count) {
       found[count++] = search->found[search->at++];
     } else if (!search->is_last) {
-      search_again(search, patience);
+      if (!search_again(search, patience)) return kStoreNotReady;
     } else {
       break;
     }

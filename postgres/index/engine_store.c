@@ -117,10 +117,17 @@ static StoreState state_in_engine(Store* store, Patience* patience) {
     raise_engine_error(&error, patience);
   }
   store->looked_in = link->incarnation;
+  store->ready_in = state.ready == 1 ? link->incarnation : 0;
   return (StoreState){.covered = state.covered,
                       .ready = state.ready == 1,
                       .rows = state.rows,
                       .bytes = state.bytes};
+}
+
+static bool was_ready_in_engine(const Store* store) {
+  farvec_error error = {0};
+  const EngineLink* link = engine_link(&error);
+  return link != NULL && store->ready_in == link->incarnation;
 }
 
 static bool is_engine_there(const StoreIdentity* identity, const char* place) {
@@ -344,6 +351,7 @@ const StoreKind kEngineStore = {.name = "engine",
                                 .begin = begin_in_engine,
                                 .build = build_in_engine,
                                 .state = state_in_engine,
+                                .was_ready = was_ready_in_engine,
                                 .is_there = is_engine_there,
                                 .insert = insert_into_engine,
                                 .erase = erase_from_engine,

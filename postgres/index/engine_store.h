@@ -15,6 +15,7 @@ typedef struct Store {
   StoreColumns columns;
   uint64 opened_in;  // the incarnation in which this backend has opened it
   uint64 looked_in;  // that of the last state()
+  uint64 ready_in;   // that in which it was ready then; 0: none
 } Store;
 
 // The link, with the index open in its engine. NULL, with the reason in `error`, where that cannot

@@ -131,6 +131,8 @@ size_t batch_rows(const StoreShape* shape);
 
 // ---- Catching up (catch_up.c) ----
 
+// Answers whether the store had everything when this backend asked last, as a search then affirms.
+bool was_complete(const OpenIndex* index);
 // Sees to it that the store has everything. Ends with an error where that cannot be. May wait long.
 void ensure_complete(OpenIndex* index, Relation heap);
 

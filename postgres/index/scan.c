@@ -104,7 +104,7 @@ static FarvecScan* begin(IndexScanDesc scan) {
   own->report.handed = own->condition.handed;
   const bool is_asked = own->has_query && !own->condition.is_never;
   if (is_asked) {
-    ensure_complete(&own->index, scan->heapRelation);
+    if (!was_complete(&own->index)) ensure_complete(&own->index, scan->heapRelation);
     begin_search(own);
   }
   own->step = own->condition.is_never ? kOver : is_asked ? kAsking : kRest;
@@ -131,12 +131,26 @@ static ItemPointerData tid_of(const StatusEntry* entry) {
   return tid;
 }
 
+static size_t next_batch(FarvecScan* own) {
+  own->index.patience = patience_for(FARVEC_SCAN_DEADLINE_MS);
+  return own->index.kind->next(own->search, own->found, own->batch, &own->index.patience);
+}
+
 // Asks for the next batch. Answers false where there is none.
-static bool ask_more(FarvecScan* own) {
+static bool ask_more(FarvecScan* own, Relation heap) {
   if (!farvec_iterative_scan && own->report.batches > 0) return false;
   const MemoryContext before = MemoryContextSwitchTo(own->context);
-  own->index.patience = patience_for(FARVEC_SCAN_DEADLINE_MS);
-  own->count = own->index.kind->next(own->search, own->found, own->batch, &own->index.patience);
+  own->count = next_batch(own);
+  if (own->count == kStoreNotReady) {
+    ensure_complete(&own->index, heap);
+    own->count = next_batch(own);
+  }
+  if (own->count == kStoreNotReady) {
+    ereport(ERROR, (errcode(ERRCODE_CANNOT_CONNECT_NOW),
+                    errmsg("the store of index \"%s\" was closed again while it caught up",
+                           RelationGetRelationName(own->index.relation)),
+                    errhint("Run the statement again.")));
+  }
   own->index.kind->counts(own->search, &own->report.counts);
   MemoryContextSwitchTo(before);
   own->place = 0;
@@ -147,7 +161,7 @@ static bool ask_more(FarvecScan* own) {
 }
 
 static bool next_found(FarvecScan* own, IndexScanDesc scan) {
-  while (own->place < own->count || ask_more(own)) {
+  while (own->place < own->count || ask_more(own, scan->heapRelation)) {
     const StoreFound* found = &own->found[own->place++];
     StatusEntry entry;
     if (!status_find(own->index.relation, found->vid, &entry)) {

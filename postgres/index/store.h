@@ -92,6 +92,8 @@ typedef struct StoreSearchOptions {
   const char* filter;
 } StoreSearchOptions;
 
+#define kStoreNotReady ((size_t)-1)
+
 typedef struct Store Store;              // a backend's; it is kept until the backend ends
 typedef struct StoreSearch StoreSearch;  // freed with the memory context in which it was begun
 
@@ -118,6 +120,9 @@ typedef struct StoreKind {
   bool (*build)(Store* store, uint64* done, Patience* patience);
 
   StoreState (*state)(Store* store, Patience* patience);
+  // Answers, without asking the store, whether it was ready when this backend asked last, and has
+  // not been started again since. A search then says where that is so no longer. NULL: no.
+  bool (*was_ready)(const Store* store);
 
   // Answers whether a store is there now, at once and without an error: for the planner.
   bool (*is_there)(const StoreIdentity* identity, const char* place);
@@ -152,7 +157,8 @@ typedef struct StoreKind {
   // A search, which lives in the current memory context. Waits for nothing.
   StoreSearch* (*search)(Store* store, const void* query, const StoreSearchOptions* options);
   // The next rows, nearest first, at most `most`; none of them comes twice. 0: there are no more,
-  // or the store allows no longer search.
+  // or the store allows no longer search. kStoreNotReady, of the first call alone: the store has to
+  // catch up first.
   size_t (*next)(StoreSearch* search, StoreFound* found, size_t most, Patience* patience);
   // What the search did until now. `matches` is how many rows meet the filter; kNotKnown: some may
   // be left that no search finds.

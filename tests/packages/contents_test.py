@@ -30,6 +30,7 @@ HELD = {
     EXTENSION: tuple(f"usr/{path}" for major in [(EXTENSION or "--").split("-")[1]] for path in (
         f"lib/postgresql/{major}/lib/farvec.so",
         f"lib/postgresql/{major}/lib/farvec-postgres-engine",
+        f"lib/postgresql/{major}/lib/farvec-postgres-engine",
         f"share/postgresql/{major}/extension/farvec.control",
         f"share/postgresql/{major}/extension/farvec--0.1.sql")),
 }
@@ -84,7 +85,8 @@ class Contents(unittest.TestCase):
                     self.assertIn(path, held)
                 for path, (mode, owner) in held.items():
                     self.assertEqual(owner, "root/root", path)
-                    usual = "-rwxr-xr-x" if "/bin/" in path else "-rw-r--r--"
+                    runs = "/bin/" in path or path.endswith("/farvec-postgres-engine")
+                    usual = "-rwxr-xr-x" if runs else "-rw-r--r--"
                     link = re.search(r"/libfarvec\.so(\.0)?$", path)
                     self.assertEqual(mode, "lrwxrwxrwx" if link else usual, path)
                     self.assertRegex(path, "^((usr/(bin|include/farvec|lib|share)|lib/systemd/system"
@@ -103,7 +105,7 @@ class Contents(unittest.TestCase):
     def test_what_is_compiled_is_stripped_and_knows_no_build_tree(self):
         programs = [self.folder / name / "usr/bin" / name for name in ("farvec", *DAEMONS)]
         if EXTENSION:
-            programs.append(self.folder / EXTENSION / HELD[EXTENSION][0])
+            programs += [self.folder / EXTENSION / path for path in HELD[EXTENSION][:2]]
         for program in programs:
             sections = output("readelf", "--sections", "--dynamic", program)
             self.assertNotIn(".debug_", sections)

@@ -221,6 +221,23 @@ class Extension(RootTest):
         return self.as_nobody("psql", "-h", "/tmp/pg", "-d", "postgres", "-qAt", "-v", "ON_ERROR_STOP=1",
                               "-c", statements)
 
+    def check_index(self):
+        """The engine that was installed serves an index."""
+        self.sql("CREATE TABLE items (id int, v vector(2)); "
+                 "INSERT INTO items SELECT i, ARRAY[i, -i]::vector FROM generate_series(1, 500) i")
+        end = time.monotonic() + SECONDS
+        while True:
+            done = self.root.run("runuser", "-u", "nobody", "--", "psql", "-h", "/tmp/pg", "-d", "postgres",
+                                 "-v", "VERBOSITY=verbose", "-c",
+                                 "CREATE INDEX ON items USING farvec (v vector_l2_ops)")
+            # The server starts the engine after it has begun to serve.
+            if done.returncode == 0 or "57P03" not in done.stderr or time.monotonic() > end:
+                break
+            time.sleep(0.2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.sql("SET enable_seqscan = off; SELECT id FROM items "
+                                  "ORDER BY v <-> '[70.2,-70.2]' LIMIT 3"), "70\n71\n69\n")
+
     def test_a_server_has_it(self):
         if not EXTENSION:
             self.skipTest("no PostgreSQL: CMake found no pg_config with headers")
@@ -230,10 +247,12 @@ class Extension(RootTest):
         self.as_nobody(programs / "initdb", "--no-sync", "-A", "trust", "-D", "/tmp/pg/data")
         control = (programs / "pg_ctl", "-D", "/tmp/pg/data", "-w", "-t", str(SECONDS))
         self.as_nobody(*control, "-l", "/tmp/pg/log", "-o",
-                       "-k /tmp/pg -c listen_addresses= -c fsync=off", "start")
+                       "-k /tmp/pg -c listen_addresses= -c fsync=off -c shared_preload_libraries=farvec",
+                       "start")
         self.addCleanup(self.root.run, "runuser", "-u", "nobody", "--", *control, "-m", "immediate", "stop")
         self.sql("CREATE EXTENSION farvec")
         self.assertEqual(self.sql("SELECT '[1,2,3]'::vector <-> '[1,2,1]'"), "2\n")
+        self.check_index()
         # The library is found and loaded: the address is what is wrong.
         refused = self.root.run("runuser", "-u", "nobody", "--", "psql", "-h", "/tmp/pg", "-d", "postgres",
                                 "-c", "SELECT farvec_node('unix:/tmp/none')")

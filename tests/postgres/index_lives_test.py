@@ -2,7 +2,6 @@
 import pathlib
 import random
 import shutil
-import subprocess
 import time
 import unittest
 
