@@ -2,6 +2,7 @@
 """Conditions on columns after the vector: rows by the index are those of the table, for random
 conditions on random values of each type."""
 import random
+import threading
 import unittest
 
 import index_base
@@ -141,6 +142,49 @@ class RandomConditions(FiltersTest):
 
 
 class RandomConditionsInEngine(InEngine, RandomConditions):
+    pass
+
+
+class Writers(FiltersTest):
+    """Others change the table meanwhile: what a snapshot sees is the same by both plans."""
+
+    READS = 40
+
+    def change(self, stop):
+        turn = 0
+        while not stop.is_set():
+            turn += 1
+            first = 1000 + turn * 10
+            writer = self.server.begin(
+                f"INSERT INTO busy SELECT i, array[i % 17,i % 5,1,1], i % 20 FROM generate_series({first}, "
+                f"{first + 9}) i; UPDATE busy SET n = (n + 1) % 20 WHERE id % 37 = {turn % 37}; "
+                f"DELETE FROM busy WHERE id % 41 = {turn % 41};")
+            self.errors += writer.communicate()[1]
+            if turn % 3 == 0:
+                self.errors += self.server.begin("VACUUM busy;").communicate()[1]
+
+    def test_a_snapshot_has_the_same_rows(self):
+        self.make("busy", "n int", "SELECT i, array[i % 17,i % 5,1,1], i % 20 FROM generate_series(1, 800) i", "n: i64",
+                  "n")
+        self.errors = ""
+        stop = threading.Event()
+        writer = threading.Thread(target=self.change, args=(stop,))
+        writer.start()
+        try:
+            for read in range(self.READS):
+                rows = f"SELECT count(*), sum(id) FROM (SELECT id FROM busy WHERE n = {read % 20} " \
+                       "ORDER BY v <-> '[1,2,3,4]') rows;"
+                by_table, by_index = self.sql("BEGIN ISOLATION LEVEL REPEATABLE READ;" + BY_TABLE + rows +
+                                              "SET enable_indexscan = on;" + BY_INDEX + rows + "COMMIT;")
+                self.assertEqual(by_index, by_table)
+        finally:
+            stop.set()
+            writer.join()
+        self.assertEqual(self.errors, "")
+        self.assert_sound("busy_index")
+
+
+class WritersInEngine(InEngine, Writers):
     pass
 
 
