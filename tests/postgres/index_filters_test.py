@@ -95,7 +95,7 @@ class RandomConditions(FiltersTest):
         if drawn < 0.4:
             return f"{column} BETWEEN {self.value(column)} AND {self.value(column)}"
         if kind.startswith("int") and drawn < 0.6:
-            return f"{column} {self.random.choice(COMPARISONS)} {self.random.choice(INTEGERS)}" \
+            return f"{column} {self.random.choice(COMPARISONS)} ({self.random.choice(INTEGERS)})" \
                    f"::{self.random.choice(['int2', 'int4', 'int8'])}"
         if kind.startswith("float") and drawn < 0.6:
             return f"{column} {self.random.choice(COMPARISONS)} {self.value('double')}::float8" \
