@@ -70,7 +70,14 @@ std::vector<float> random_rows(std::size_t count, std::mt19937& random) {
 
 void fill(Asker& asker, std::uint64_t rows, std::uint32_t dimension, std::mt19937& random) {
   std::vector<char> request;
-  const AskOpen open{kIndex, 0, 0, dimension, 32, 100, 1};
+  const AskOpen open{.index = kIndex,
+                     .type = 0,
+                     .metric = 0,
+                     .dimension = dimension,
+                     .degree = 32,
+                     .build_list = 100,
+                     .begins = kAskBegins,
+                     .columns = {}};
   append(request, &open, 1);
   asker.ask(kAskOpen, request);
   const std::uint64_t batch = 64 * 1024 / (4 * dimension + 8);
