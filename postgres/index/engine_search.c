@@ -86,7 +86,8 @@ static void add_counts(StoreSearch* search, const ToldFound* told) {
   search->counts.distances += told->distances;
   search->counts.walks += told->walks;
   search->counts.scans += told->scans;
-  search->counts.matches = told->matches;  // all searches have the same rows to find
+  // Rows may go between two searches: only one that gives all of its moment's rows knows that.
+  search->counts.matches = told->count >= told->matches ? told->matches : kNotKnown;
 }
 
 static void add_found(StoreSearch* search, uint64 vid, float distance) {

@@ -347,6 +347,7 @@ static void drop_from_engine(const StoreIdentity* identity, const char* place) {
 
 const StoreKind kEngineStore = {.name = "engine",
                                 .is_shared = false,
+                                .has_true_distances = true,
                                 .open = open_in_engine,
                                 .begin = begin_in_engine,
                                 .build = build_in_engine,

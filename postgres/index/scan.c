@@ -1,4 +1,4 @@
-// Scans: rows in the order of their distances, which the executor computes again.
+// Scans: rows in the order of their distances.
 #include <postgres.h>
 
 #include "postgres/index/scan.h"
@@ -160,6 +160,15 @@ static bool ask_more(FarvecScan* own, Relation heap) {
   return own->count > 0;
 }
 
+// To compute a distance again, the executor reads the row's vector, which mostly lies in TOAST. It
+// would give the same but for the last digits of a float. Unit vectors of half floats are rounded
+// more, and what a node computes depends on its collection.
+static bool are_true(const FarvecScan* own, float distance) {
+  const StoreShape* shape = &own->index.meta.shape;
+  if (!own->index.kind->has_true_distances || !isfinite(distance)) return false;
+  return shape->type != FARVEC_F16 || shape->metric != FARVEC_COSINE;
+}
+
 static bool next_found(FarvecScan* own, IndexScanDesc scan) {
   while (own->place < own->count || ask_more(own, scan->heapRelation)) {
     const StoreFound* found = &own->found[own->place++];
@@ -167,7 +176,8 @@ static bool next_found(FarvecScan* own, IndexScanDesc scan) {
     if (!status_find(own->index.relation, found->vid, &entry)) {
       own->report.dead++;
     } else if (give(own->given, found->vid)) {
-      return put(scan, tid_of(&entry), lower_bound(own, found->distance), false, false);
+      return put(scan, tid_of(&entry), lower_bound(own, found->distance), false,
+                 are_true(own, found->distance));
     }
   }
   return false;

@@ -103,6 +103,8 @@ typedef struct StoreKind {
   const char* name;
   // A server and its standbys have one store together, which the primary alone changes.
   bool is_shared;
+  // Its distances are those of the vectors that it was given, up to the rounding of floats.
+  bool has_true_distances;
 
   // The store of an index. `place` is the node's address, or NULL. Ends with an error where the
   // store cannot have this shape, or `owner`, who owns the index, may not use the place. `columns`
