@@ -83,6 +83,7 @@ IndexBuildResult* farvec_build(Relation heap, Relation index, IndexInfo* info) {
   const StoreShape shape = shape_of(index);
   if (!IsBinaryUpgrade) shared_state();
   store_kind(node_of(index));
+  forget_kept_rows(index);
   status_create(index, MAIN_FORKNUM, &shape);
   // The pages of the old server come in place of these.
   if (IsBinaryUpgrade) return result_of(0, 0);
