@@ -173,7 +173,6 @@ class Indexes(EngineTest):
         self.sql("BEGIN; CREATE INDEX ON gone USING farvec (v vector_l2_ops); ROLLBACK;")
         self.sql("TRUNCATE gone;")
         self.sql("DROP TABLE gone;")
-        self.sql("CHECKPOINT;")
         wait_until("the folders are gone", lambda: self.folders() <= before)
         self.assert_answers()
 
