@@ -393,7 +393,7 @@ class Standby(EngineTest):
         os.kill(follower.engine(), signal.SIGKILL)
         follower.assert_answers()
         # The data directory has a copy of the primary's engine, which is not taken for its own.
-        self.assertIn("copy of the folder", standby.log.read_text())
+        self.assertIn("begins anew", standby.log.read_text())
         self.server.end_sessions()
         self.server.control("stop", "--mode", "immediate")
         self.assertEqual(standby.control("promote"), 0)
