@@ -10,6 +10,7 @@
 #include "postgres/connections.h"
 #include "postgres/index/index.h"
 #include "postgres/shared.h"
+#include "postgres/worker/restored.h"
 #include "postgres/worker/settings.h"
 
 PG_MODULE_MAGIC;
@@ -37,6 +38,7 @@ void _PG_init(void) {
   define_index_settings();
   define_index_options();
   define_engine_settings();
+  forget_marks_where_restored();
   request_shared_state();
   register_engine_worker();
   MarkGUCPrefixReserved("farvec");

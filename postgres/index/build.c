@@ -79,24 +79,50 @@ static IndexBuildResult* result_of(double heap_rows, double index_rows) {
   return result;
 }
 
+static double fill_store(Build* build, Relation heap, IndexInfo* info, size_t batch) {
+  Relation index = build->index.relation;
+  build->index.kind->begin(build->index.store, true, &build->index.patience);
+  build->delivery = make_delivery(index, batch);
+  build->row = AllocSetContextCreate(CurrentMemoryContext, "farvec row", ALLOCSET_DEFAULT_SIZES);
+  const double scanned =
+      table_index_build_scan(heap, index, info, true, true, add_to_build, build, NULL);
+  send_in_build(build->delivery, &build->index);
+  finish_store(build);
+  MemoryContextDelete(build->row);
+  return scanned;
+}
+
+// A store would keep the rows of a build that failed in its memory until the worker finds that the
+// index is gone.
+static void drop_store(const OpenIndex* index) {
+  const StoreIdentity identity = identity_of(index->relation, &index->meta);
+  if (index->kind->drop != NULL) index->kind->drop(&identity, node_of(index->relation));
+}
+
+static IndexBuildResult* build_all(Relation heap, Relation index, IndexInfo* info, size_t batch) {
+  Build build = {.rows = 0};
+  volatile double scanned = 0;
+  open_index(&build.index, index, FARVEC_BATCH_DEADLINE_MS);
+  PG_TRY();
+  { scanned = fill_store(&build, heap, info, batch); }
+  PG_CATCH();
+  {
+    drop_store(&build.index);
+    PG_RE_THROW();
+  }
+  PG_END_TRY();
+  return result_of(scanned, build.rows);
+}
+
 IndexBuildResult* farvec_build(Relation heap, Relation index, IndexInfo* info) {
   const StoreShape shape = shape_of(index);
   if (!IsBinaryUpgrade) shared_state();
   store_kind(node_of(index));
+  forget_kept_rows(index);
   status_create(index, MAIN_FORKNUM, &shape);
   // The pages of the old server come in place of these.
   if (IsBinaryUpgrade) return result_of(0, 0);
-  Build build = {.rows = 0};
-  open_index(&build.index, index, FARVEC_BATCH_DEADLINE_MS);
-  build.index.kind->begin(build.index.store, true, &build.index.patience);
-  build.delivery = make_delivery(index, batch_rows(&shape));
-  build.row = AllocSetContextCreate(CurrentMemoryContext, "farvec row", ALLOCSET_DEFAULT_SIZES);
-  const double scanned =
-      table_index_build_scan(heap, index, info, true, true, add_to_build, &build, NULL);
-  send_in_build(build.delivery, &build.index);
-  finish_store(&build);
-  MemoryContextDelete(build.row);
-  return result_of(scanned, build.rows);
+  return build_all(heap, index, info, batch_rows(&shape));
 }
 
 // The init fork of an unlogged index, which takes the place of its pages after a crash.

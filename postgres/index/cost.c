@@ -2,6 +2,7 @@
 #include <postgres.h>
 
 #include <access/genam.h>
+#include <access/parallel.h>
 #include <math.h>
 #include <nodes/pathnodes.h>
 #include <optimizer/cost.h>
@@ -29,8 +30,10 @@ static void forbid(struct IndexPath* path, Cost* startup, Cost* total) {
 #endif
 }
 
+// A function in a parallel worker may plan a query of its own. The worker has no rows that its
+// leader keeps, and its locks do not exclude other workers of that leader.
 static bool can_be_asked(Oid relation) {
-  if (!has_shared_state()) return false;
+  if (!has_shared_state() || IsParallelWorker()) return false;
   Relation index = index_open(relation, NoLock);
   const char* node = node_of(index);
   const StatusMeta meta = status_meta(index);

@@ -92,6 +92,15 @@ void forget_rows_of(Delivery* delivery, SubTransactionId first) {
   delivery->count = kept;
 }
 
+void forget_all_rows(Delivery* delivery) {
+  forget_tuples(&delivery->tuples);
+  delivery->count = 0;
+  delivery->stored = 0;
+  delivery->kinds = 0;
+  delivery->longest = 0;
+  delivery->is_writing = false;
+}
+
 // Gives the waiting rows their VIDs. Those that a store holds come first then, with their vectors,
 // and wait to be told. An error in the middle leaves `is_writing`, since rows may have entries
 // then.

@@ -121,6 +121,8 @@ static inline bool is_full(const Delivery* delivery) {
 void grow(Delivery* delivery, size_t room);
 // Forgets rows of this subtransaction and later ones.
 void forget_rows_of(Delivery* delivery, SubTransactionId first);
+// Forgets all rows, and those of which the store is to be told.
+void forget_all_rows(Delivery* delivery);
 // Sends them in a build: an error where the store cannot take them.
 void send_in_build(Delivery* delivery, OpenIndex* index);
 // Sends them in an insert, which succeeds without the store.

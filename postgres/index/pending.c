@@ -47,6 +47,11 @@ void send_kept_rows(Relation index) {
   send_in_insert(one->delivery);
 }
 
+void forget_kept_rows(Relation index) {
+  Pending* one = find(index);
+  if (one != NULL) forget_all_rows(one->delivery);
+}
+
 // An index that was dropped, or has other pages now, needs none of these rows.
 static void send_all(void) {
   for (Pending* one = pending; one != NULL; one = one->next) {

@@ -16,4 +16,8 @@ void keep_row(Relation index, const Datum* values, const bool* nulls, ItemPointe
 // Sends the rows of an index that wait.
 void send_kept_rows(Relation index);
 
+// Forgets the rows of an index that is built. TRUNCATE keeps the file of an index to which this
+// transaction gave it, so the rows that wait would come to rows of other places.
+void forget_kept_rows(Relation index);
+
 #endif

@@ -166,7 +166,8 @@ typedef struct StoreKind {
   // be left that no search finds.
   void (*counts)(const StoreSearch* search, farvec_counts* counts);
 
-  // Removes the store, when its index is gone for good. NULL: not needed.
+  // Removes the store, when its index is gone for good, or was not made. Waits a second at most,
+  // and ends with no error where the store is away. NULL: not needed.
   void (*drop)(const StoreIdentity* identity, const char* place);
 } StoreKind;
 

@@ -1,7 +1,7 @@
-// An index is gone when the server has no file of its relation. The file of a dropped relation
-// stays, empty, until the next checkpoint, so that its number is not given again before. The file
-// of a relation is made before its index is in the engine. So a file that is not there, in a server
-// that has recovered, never comes back.
+// An index is gone when the server has no file of its relation, or an empty one. The file of a
+// dropped relation stays, empty, until the next checkpoint, so that its number is not given again
+// before. The file of an index has its meta page before the index is in the engine. So a file that
+// is not there, in a server that has recovered, never comes back.
 #include <postgres.h>
 
 #include "postgres/worker/folders.h"
@@ -57,8 +57,8 @@ static bool has_temporary(char* path, uint32 file) {
 static bool has_file(const AskedIndex* index) {
   struct stat found;
   char* path = PATH_OF(index);
-  const bool is_there =
-      stat(path, &found) == 0 || errno != ENOENT || has_temporary(path, index->file);
+  const bool has_pages = stat(path, &found) == 0 ? found.st_size > 0 : errno != ENOENT;
+  const bool is_there = has_pages || has_temporary(path, index->file);
   pfree(path);
   return is_there;
 }

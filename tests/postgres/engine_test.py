@@ -3,6 +3,7 @@
 import itertools
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -173,7 +174,6 @@ class Indexes(EngineTest):
         self.sql("BEGIN; CREATE INDEX ON gone USING farvec (v vector_l2_ops); ROLLBACK;")
         self.sql("TRUNCATE gone;")
         self.sql("DROP TABLE gone;")
-        self.sql("CHECKPOINT;")
         wait_until("the folders are gone", lambda: self.folders() <= before)
         self.assert_answers()
 
@@ -393,7 +393,7 @@ class Standby(EngineTest):
         os.kill(follower.engine(), signal.SIGKILL)
         follower.assert_answers()
         # The data directory has a copy of the primary's engine, which is not taken for its own.
-        self.assertIn("copy of the folder", standby.log.read_text())
+        self.assertIn("begins anew", standby.log.read_text())
         self.server.end_sessions()
         self.server.control("stop", "--mode", "immediate")
         self.assertEqual(standby.control("promote"), 0)
@@ -431,6 +431,44 @@ class Standby(EngineTest):
                 pass
 
         return Follower()
+
+
+class Restored(EngineTest):
+    """The data directory goes back to a backup, and the engine's folder does not."""
+
+    def test_what_was_erased_since_is_told_again(self):
+        self.make_items(600)
+        self.sql("VACUUM items;")
+        label = self.back_up()
+        self.sql("DELETE FROM items WHERE id < 300; VACUUM items;")
+        wait_until("the rows are erased", lambda: self.one(
+            "SELECT farvec_stats('items_v')->'store'->>'stored';") == "301")
+        self.server.end_sessions()
+        self.server.stop()
+        self.restore(label)
+        self.server.start({**SETTINGS, "fsync": "off"})
+        self.assertEqual(self.one("SELECT count(*) FROM items;"), "600")
+        self.assert_sound("items_v")
+        self.assert_answers()
+
+    def back_up(self):
+        data, copy = self.server.folder, self.server.top / "backup"
+        self.sql("SELECT pg_backup_start('here', true);")
+        shutil.copytree(data, copy, ignore=shutil.ignore_patterns("farvec", "postmaster.*", "pg_wal"))
+        label = "\n".join(self.sql("SELECT labelfile FROM pg_backup_stop(false);"))
+        shutil.copytree(data / "pg_wal", copy / "pg_wal")
+        return label
+
+    def restore(self, label):
+        data = self.server.folder
+        for path in data.iterdir():
+            if path.name == "farvec":
+                continue
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.copytree(self.server.top / "backup", data, dirs_exist_ok=True)
+        (data / "backup_label").write_text(label.strip() + "\n")
+        for path in [data, *data.rglob("*")]:
+            self.server.own(path)
 
 
 class Memory(EngineTest):

@@ -92,6 +92,26 @@ class Rows(ChangesTest):
         self.sql(f"BEGIN; {insert.format(9000, 9009)} DROP INDEX waiting_index; COMMIT;")
         self.sql("DROP TABLE waiting;")
 
+    def test_rows_that_wait_when_their_index_is_emptied_again(self):
+        self.make("emptied", 10)
+        insert = "INSERT INTO emptied SELECT i, array[i, {0}, 2] FROM generate_series(1, 9) i;"
+        # The second TRUNCATE keeps the file, and the rows after it have the places of those before it.
+        self.sql(f"BEGIN; TRUNCATE emptied; {insert.format(1)} TRUNCATE emptied; {insert.format(50)} COMMIT;")
+        self.compare("emptied")
+
+    def test_rows_that_wait_are_seen_by_functions_in_parallel_workers(self):
+        self.make("shared", 50)
+        self.sql("CREATE FUNCTION near_it() RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 SET "
+                 "enable_seqscan = off AS $$ BEGIN RETURN (SELECT id FROM shared ORDER BY v <-> '[500,0,0]' "
+                 "LIMIT 1); END $$; CREATE TABLE askers AS SELECT i FROM generate_series(1, 3) i;")
+        lines = self.sql("SET parallel_setup_cost = 0; SET min_parallel_table_scan_size = 0; "
+                         "SET parallel_leader_participation = off; BEGIN; "
+                         "INSERT INTO shared VALUES (100, '[500,0,0]'); "
+                         "EXPLAIN (COSTS off) SELECT near_it() FROM askers; "
+                         "SELECT near_it() FROM askers; ROLLBACK;")
+        self.assertEqual(lines[0], "Gather", lines)
+        self.assertEqual(lines[-3:], ["100"] * 3, lines)
+
     def test_on_conflict_of_clients(self):
         self.make("hit", 5)
         work = ("DO $$ BEGIN FOR i IN 1..300 LOOP INSERT INTO hit VALUES (i, array[i, {0}, 0]) ON CONFLICT (id) "

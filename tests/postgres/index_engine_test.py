@@ -101,6 +101,19 @@ class Concurrently(InEngine, index_changes_test.ChangesTest):
         self.compare("beside")
 
 
+class Failures(InEngine, index_changes_test.ChangesTest):
+    FOLDERS = "SELECT count(*) FROM pg_ls_dir('farvec') f WHERE f LIKE '%-%';"
+
+    def test_a_build_that_fails_leaves_nothing_in_the_engine(self):
+        self.make("failing", 2000)
+        before = self.one(self.FOLDERS)
+        # The engine has rows of the index by then.
+        self.refused("CREATE INDEX other ON failing USING farvec (v vector_l2_ops) WHERE 1 / (1990 - id) IS NOT "
+                     "NULL;", "22012")
+        self.assertEqual(self.one(self.FOLDERS), before)
+        self.compare("failing")
+
+
 if __name__ == "__main__":
     del index_scan_test, index_lives_test, index_changes_test
     unittest.main()
