@@ -245,6 +245,8 @@ TEST_F(EngineProgram, WrongRequestsAreRefusedAndHarmNothing) {
   EXPECT_EQ(index().search(bad.bytes(0, 1), 5, 10).status, kInvalid);
   EXPECT_EQ(index().insert(bad.vids, std::as_bytes(std::span(bad.floats).first(11))).status,
             kInvalid);
+  const std::vector<std::uint64_t> twice{101, 101};
+  EXPECT_EQ(index().insert(twice, table.bytes(0, 2)).status, kInvalid);
   shape = kShape;
   shape.dimension = 13;
   EXPECT_EQ(asking_->ask_with(kAskOpen, shape).status, kPrecondition);
