@@ -73,10 +73,11 @@ class AskedIndexes {
     return static_cast<StatusCode>(came.status);
   }
   std::span<const std::byte> answer() const { return std::span(answer_).first(bytes_); }
+  std::string_view text() const { return {reinterpret_cast<const char*>(answer_.data()), bytes_}; }
 
   void begin() {
     const StatusCode status = ask(kAskOpen, std::as_bytes(std::span(&fuzz::kAskedShape, 1)));
-    FARVEC_CHECK(status == StatusCode::ok, "no index can be made any more");
+    FARVEC_CHECK(status == StatusCode::ok, "no index can be made any more: {}", text());
     indexes_.clean();
   }
 
@@ -166,9 +167,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const StatusCode status = indexes.ask(head.operation, request);
     // The index is sound, so that every fault is the request's.
     FARVEC_CHECK(status != StatusCode::internal && status != StatusCode::data_loss,
-                 "operation {}: {}", head.operation,
-                 std::string_view(reinterpret_cast<const char*>(indexes.answer().data()),
-                                  indexes.answer().size()));
+                 "operation {}: {}", head.operation, indexes.text());
     if (status != StatusCode::ok) continue;
     changed = changed || may_change(head.operation);
     const auto expected = expected_bytes(head.operation, indexes.answer());
