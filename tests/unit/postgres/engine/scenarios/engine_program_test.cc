@@ -255,6 +255,19 @@ TEST_F(EngineProgram, WrongRequestsAreRefusedAndHarmNothing) {
   expect_answers(table);
 }
 
+TEST_F(EngineProgram, ARefusedSearchKeepsNoIndexFromBeingMadeAgain) {
+  start();
+  const Table table(50);
+  index().open();
+  insert(table);
+  index().covers(51);
+  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10, "colour = 'red'").status, kInvalid);
+  AskOpen begins = kShape;
+  begins.begins = kAskBegins;
+  const Told told = asking_->ask_with(kAskOpen, begins);
+  EXPECT_EQ(told.status, 0) << told.text();
+}
+
 TEST_F(EngineProgram, SearchesOfManyProcessesAreTheirOwn) {
   start();
   const Table table(1000);
