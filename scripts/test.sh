@@ -26,10 +26,10 @@ cd "$ROOT" || exit 1
 
 OTHER_TURNS=(asan-0 asan-1 asan-2 asan-3 tsan-0 tsan-1 tsan-2 tsan-3 fuzz)
 # The rooms below the tool, in quarters that take about as long under a sanitizer, the lowest first.
-QUARTERS=("base changes dataset distance quantization layout attributes coroutines disk wal device graph cluster"
+QUARTERS=("base channel changes dataset distance quantization layout attributes coroutines disk wal device graph cluster"
           "slotted paged indexing transport rpc client memory_node tiers"
           "search"
-          "collection compute_node measure")
+          "collection engine compute_node measure")
 FUZZ_SECONDS=4
 MODE=default
 

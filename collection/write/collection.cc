@@ -115,7 +115,7 @@ void require_codes_fit(const layout::CollectionManifest& manifest,
 }  // namespace
 
 void Collection::create(const std::filesystem::path& given, layout::CollectionManifest manifest,
-                        const layout::SpellOption& spell) {
+                        const layout::SpellOption& spell, std::uint64_t log_segment_bytes) {
   layout::check_new_collection(manifest, spell);
   require_metric_fits(manifest.metric, manifest.source_type);
   if (manifest.options.store) require_store(manifest, spell);
@@ -133,6 +133,7 @@ void Collection::create(const std::filesystem::path& given, layout::CollectionMa
     std::filesystem::create_directory(folder / layout::kCollectionSegmentsFolder);
     wal::LogOptions options;
     options.folder = folder / layout::kCollectionLogFolder;
+    options.segment_bytes = log_segment_bytes;
     const auto log = wal::Log::create(options);
     manifest.log_position = log->end();
     layout::write_collection(folder, std::move(manifest));
@@ -187,7 +188,9 @@ void Collection::check(const changes::RowBatch& batch) const {
     if (!fault.empty()) {
       throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", i, ids[i], fault);
     }
-    if (!seen.insert(ids[i]).second) throw Error("id {} comes twice in one batch", ids[i]);
+    if (!seen.insert(ids[i]).second) {
+      throw StatusError(StatusCode::invalid_argument, "id {} comes twice in one batch", ids[i]);
+    }
   }
 }
 

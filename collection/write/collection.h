@@ -51,9 +51,11 @@ class Collection final : public changes::Changing {
  public:
   /// Makes an empty collection. Throws Error when the folder is there and not empty, and
   /// StatusError (invalid_argument) naming, in the spelling of `spell`, an option that makes no
-  /// sense; then nothing is left of it.
+  /// sense; then nothing is left of it. `log_segment_bytes` are those of the log's first segment,
+  /// as CollectionAccess has them of later ones.
   static void create(const std::filesystem::path& folder, layout::CollectionManifest manifest,
-                     const layout::SpellOption& spell = layout::as_it_is);
+                     const layout::SpellOption& spell = layout::as_it_is,
+                     std::uint64_t log_segment_bytes = wal::LogOptions{}.segment_bytes);
 
   /// Opens it for changes and brings it to where it was: opens the segments, then replays the log.
   /// Throws Error when another process has it open, and naming the file when something is damaged.

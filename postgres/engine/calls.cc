@@ -204,6 +204,15 @@ void call(Indexes& indexes, const Request& request) {
 
 }  // namespace
 
+void answer_call(Indexes& indexes, const Request& request) {
+  if (request.is_given_up()) return request.fail(StatusCode::cancelled, "it was given up");
+  try {
+    call(indexes, request);
+  } catch (...) {
+    request.fail_with_current();
+  }
+}
+
 struct Calls::Threads {
   explicit Threads(unsigned count) : pool(count) {}
   ~Threads() { pool.join(); }
@@ -220,14 +229,8 @@ Calls::~Calls() = default;
 
 void Calls::submit(Request request) {
   Threads& threads = request.operation() == kAskInsert ? *inserts_ : *threads_;
-  boost::asio::post(threads.pool, [this, request = std::move(request)] {
-    if (request.is_given_up()) return request.fail(StatusCode::cancelled, "it was given up");
-    try {
-      call(indexes_, request);
-    } catch (...) {
-      request.fail_with_current();
-    }
-  });
+  boost::asio::post(threads.pool,
+                    [this, request = std::move(request)] { answer_call(indexes_, request); });
 }
 
 void Calls::run(std::function<void()> work) {

@@ -9,6 +9,9 @@
 
 namespace farvec::postgres {
 
+/// Answers a request on this thread, which may wait for long. It does not throw.
+void answer_call(Indexes& indexes, const Request& request);
+
 /// Has a fixed number of threads. There are at most as many calls as the channel has slots.
 class Calls {
  public:

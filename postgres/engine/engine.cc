@@ -59,15 +59,25 @@ void remove_former(const fs::path& note) {
   if (ours) unlink(path.c_str());
 }
 
+/// Without the note, a file that this engine leaves stays until someone removes it. That is better
+/// than no engine: on a full disk it still answers searches.
+void note_path(const fs::path& note, const std::string& path) {
+  try {
+    OutputFile file(note.string(), path.size());
+    file.append(path.data(), path.size());
+    file.commit();
+  } catch (const SystemError& error) {
+    spdlog::warn("if the engine is killed, '{}' stays: {}", path, error.what());
+  }
+}
+
 }  // namespace
 
 ChannelFile::ChannelFile(const fs::path& folder, const std::string& path, std::uint32_t slots)
     : path_(path) {
   const fs::path note = folder / kSegmentFile;
   remove_former(note);
-  OutputFile file(note.string(), path.size());
-  file.append(path.data(), path.size());
-  file.commit();
+  note_path(note, path);
   std::array<char, CHANNEL_ERROR_BYTES> why;
   const std::uint64_t incarnation = std::max<std::uint64_t>(wal::random_word(), 1);
   channel_ = channel_create(path.c_str(), slots, incarnation, why.data());

@@ -99,7 +99,8 @@ OpenedFolder make_folder(const fs::path& folder, const IndexName& name,
                          const collection::CollectionAccess& access) {
   const NewFolders made(folder);
   try {
-    collection::Collection::create(folder / kCollection, std::move(manifest));
+    collection::Collection::create(folder / kCollection, std::move(manifest), layout::as_it_is,
+                                   access.log_segment_bytes);
     layout::write_coverage(folder, expected_mark(folder, name));
     return open_folder(folder, name, access);
   } catch (...) {

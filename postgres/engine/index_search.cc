@@ -62,8 +62,8 @@ IndexName IndexSearch::index_name() const {
   return name_of(asked.reader().read<AskSearch>().index);
 }
 
-void IndexSearch::set_query(std::span<const std::byte> query) {
-  const layout::CollectionManifest& shape = index_->shape();
+void IndexSearch::set_query(std::span<const std::byte> query,
+                            const layout::CollectionManifest& shape) {
   const std::size_t expected = packed_bytes(shape.source_type, shape.dimension);
   if (query.size() != expected) {
     throw StatusError(StatusCode::invalid_argument, "a query of {} bytes came, and {} x {} have {}",
@@ -90,19 +90,19 @@ void IndexSearch::prepare(std::shared_ptr<OpenIndex> index) {
     throw StatusError(StatusCode::failed_precondition,
                       "the index has to catch up with its table first");
   }
-  index_ = std::move(index);
   request = {};
-  request.index = index_.get();
+  request.index = index.get();
   request.parameters = parameters_of(search);
-  set_query(query);
+  set_query(query, index->shape());
   request.query = query_.data()->bytes;
   request.deadline = end_of(search.deadline_ms);
   condition_ = nullptr;
   if (!filter.empty()) {
     const std::string_view text(reinterpret_cast<const char*>(filter.data()), filter.size());
-    condition_ = parse(text, *index_->view()->schema);
+    condition_ = parse(text, *index->view()->schema);
   }
   request.condition = condition_.get();
+  index_ = std::move(index);  // a search that is refused holds no index, which could not be closed
 }
 
 void IndexSearch::finish() {

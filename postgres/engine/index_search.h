@@ -28,7 +28,8 @@ class IndexSearch : public search::SearchTask {
 
   /// Returns which index is asked. Throws StatusError (invalid_argument).
   IndexName index_name() const;
-  /// Checks the request in full and makes it a search of this index. Throws StatusError.
+  /// Checks the request in full and makes it a search of this index, which it holds then. Throws
+  /// StatusError.
   void prepare(std::shared_ptr<OpenIndex> index);
   /// Answers after the search, and lets go of the index.
   void finish();
@@ -40,7 +41,7 @@ class IndexSearch : public search::SearchTask {
     std::byte bytes[kCacheLineBytes];
   };
 
-  void set_query(std::span<const std::byte> query);
+  void set_query(std::span<const std::byte> query, const layout::CollectionManifest& shape);
 
   std::shared_ptr<OpenIndex> index_;
   attributes::ConditionPointer condition_;

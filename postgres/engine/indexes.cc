@@ -83,10 +83,7 @@ std::shared_ptr<OpenIndex> Indexes::find(const IndexName& name) const {
 std::shared_ptr<OpenIndex> Indexes::try_open(Entry& entry, const IndexName& name) {
   const fs::path folder = folder_of(name);
   if (!fs::exists(folder)) return nullptr;
-  // What still has it open would make it look like another process's.
-  if (!wait_until_closed(name, kReopenUs)) {
-    throw StatusError(StatusCode::unavailable, "index {} is being closed", to_string(name));
-  }
+  require_closed(name);
   try {
     return keep(entry, std::make_shared<OpenIndex>(folder, name,
                                                    open_folder(folder, name, options_.access)));
@@ -150,6 +147,7 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
     let_go(*entry);
     remove_folder(folder_of(name));
   }
+  require_closed(name);
   const fs::path folder = folder_of(name);
   index = std::make_shared<OpenIndex>(
       folder, name, make_folder(folder, name, std::move(manifest), options_.access));
@@ -248,6 +246,13 @@ bool Indexes::close(Entry& entry) {
   index.reset();
   let_go(entry);
   return wait_until_closed(name, kCloseUs);
+}
+
+/// What was let go, and is not closed yet, locks its folder, and may write by its name what would
+/// be in a new folder then.
+void Indexes::require_closed(const IndexName& name) {
+  if (wait_until_closed(name, kReopenUs)) return;
+  throw StatusError(StatusCode::unavailable, "index {} is being closed", to_string(name));
 }
 
 bool Indexes::wait_until_closed(const IndexName& name, double most_us) {

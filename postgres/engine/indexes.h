@@ -39,7 +39,8 @@ class Indexes {
   /// Opens an index that has a folder, if it is not open. Where there is no room for it, closes
   /// others that were not used for a second, the longest unused first. Throws StatusError
   /// (not_found) where there is none, or what it had was not usable and was removed;
-  /// (resource_exhausted) where the memory is not enough. Throws Error.
+  /// (resource_exhausted) where the memory is not enough, (unavailable) where searches keep what it
+  /// was from being closed. Throws Error.
   std::shared_ptr<OpenIndex> open(const IndexName& name);
   /// The same, and makes it where there is none, or where it is not usable or has another shape.
   /// Then an index of the same file with another number is gone for good, and is dropped.
@@ -76,6 +77,7 @@ class Indexes {
   bool make_room(std::size_t bytes, const OpenIndex* but);
   std::shared_ptr<Entry> longest_unused(const OpenIndex* but) const;
   bool close(Entry& entry);
+  void require_closed(const IndexName& name);
   bool wait_until_closed(const IndexName& name, double most_us);
   std::vector<std::shared_ptr<OpenIndex>> all_open() const;
   std::size_t memory_used() const;

@@ -2,7 +2,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/error.h"
 #include "changes/changing.h"
+#include "wal/log_file.h"
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -53,6 +55,10 @@ void Request::fail_with_current() const {
     fail(error.code, error.reason);
   } catch (const StatusError& error) {
     fail(error.code, error.what());
+  } catch (const SystemError& error) {
+    spdlog::error("a request failed: {}", error.what());
+    const bool full = wal::is_full(error.code);
+    fail(full ? StatusCode::resource_exhausted : StatusCode::internal, error.what());
   } catch (const std::bad_alloc&) {
     fail(StatusCode::resource_exhausted, "the engine has no memory for it");
   } catch (const std::exception& error) {

@@ -212,7 +212,8 @@ static const char* hint_of(int32 status) {
   }
   switch (status) {
     case FARVEC_RESOURCE_EXHAUSTED:
-      return "Raise farvec.engine_memory, and start the server again, or drop indexes.";
+      return "Make room on a disk that is full. Where memory is what lacks, raise "
+             "farvec.engine_memory, and start the server again, or drop indexes.";
     case FARVEC_FAILED_PRECONDITION:
     case FARVEC_NOT_FOUND:
       return "The engine was started again meanwhile: run the statement again.";

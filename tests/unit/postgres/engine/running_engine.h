@@ -45,6 +45,8 @@ class RunningEngine {
   ~RunningEngine() {
     if (child_ > 0) kill_now();
     close_input();
+    // A killed program has no exit status that would tell of it.
+    EXPECT_EQ(log().find("Sanitizer"), std::string::npos) << log();
   }
   RunningEngine(const RunningEngine&) = delete;
   RunningEngine& operator=(const RunningEngine&) = delete;

@@ -245,12 +245,27 @@ TEST_F(EngineProgram, WrongRequestsAreRefusedAndHarmNothing) {
   EXPECT_EQ(index().search(bad.bytes(0, 1), 5, 10).status, kInvalid);
   EXPECT_EQ(index().insert(bad.vids, std::as_bytes(std::span(bad.floats).first(11))).status,
             kInvalid);
+  const std::vector<std::uint64_t> twice{101, 101};
+  EXPECT_EQ(index().insert(twice, table.bytes(0, 2)).status, kInvalid);
   shape = kShape;
   shape.dimension = 13;
   EXPECT_EQ(asking_->ask_with(kAskOpen, shape).status, kPrecondition);
   shape.index.number = 3;
   EXPECT_EQ(asking_->ask_with(kAskState, shape.index).status, kNotFound);
   expect_answers(table);
+}
+
+TEST_F(EngineProgram, ARefusedSearchKeepsNoIndexFromBeingMadeAgain) {
+  start();
+  const Table table(50);
+  index().open();
+  insert(table);
+  index().covers(51);
+  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10, "colour = 'red'").status, kInvalid);
+  AskOpen begins = kShape;
+  begins.begins = kAskBegins;
+  const Told told = asking_->ask_with(kAskOpen, begins);
+  EXPECT_EQ(told.status, 0) << told.text();
 }
 
 TEST_F(EngineProgram, SearchesOfManyProcessesAreTheirOwn) {

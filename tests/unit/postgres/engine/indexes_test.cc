@@ -1,0 +1,56 @@
+#include "postgres/engine/indexes.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "collection/segment/segment_access.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace farvec::postgres {
+namespace {
+
+constexpr AskOpen kSmall{
+    .index = {.number = 7, .tablespace = 1, .database = 2, .file = 3, .zero = 0},
+    .type = 0,
+    .metric = 0,
+    .dimension = 4,
+    .degree = 8,
+    .build_list = 16,
+    .begins = kAskBegins,
+    .columns = {}};
+
+collection::CollectionAccess access() {
+  collection::CollectionAccess access;
+  access.segments = collection::SegmentAccess::on("dram");
+  access.log_segment_bytes = 1 << 20;
+  return access;
+}
+
+/// What has an index open writes by the name of its folder.
+TEST(Indexes, AnIndexIsNotMadeAgainBeforeTheFormerOneIsClosed) {
+  const tests::TemporaryFolder folder;
+  Indexes indexes({folder.path() / "all", std::uint64_t{64} << 20, access()});
+  const IndexName name = name_of(kSmall.index);
+  std::shared_ptr<OpenIndex> former = indexes.open(name, kSmall);
+  const std::filesystem::path place = former->folder();
+  indexes.drop(name);
+  EXPECT_FALSE(std::filesystem::exists(place));
+  std::atomic<bool> let_go{false};
+  std::thread search([&, former = std::move(former)]() mutable {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_FALSE(std::filesystem::exists(place));
+    let_go = true;
+    former.reset();
+  });
+  const std::shared_ptr<OpenIndex> made = indexes.open(name, kSmall);
+  EXPECT_TRUE(let_go);
+  search.join();
+  EXPECT_EQ(made->state().rows, 0u);
+}
+
+}  // namespace
+}  // namespace farvec::postgres
