@@ -1,6 +1,7 @@
 // Which store an index has, and opening the two.
 #include <postgres.h>
 
+#include <access/xlog.h>
 #include <utils/rel.h>
 
 #include "postgres/index/index.h"
@@ -38,6 +39,11 @@ void open_index(OpenIndex* index, Relation relation, uint32 deadline_ms) {
   index->meta = status_meta(relation);
   if (index->meta.number == 0) {
     status_number(relation);
+    index->meta = status_meta(relation);
+  }
+  // Rows that came while the store was elsewhere are not in this one.
+  if (index->meta.place != place_of(relation) && !RecoveryInProgress()) {
+    status_moved(relation);
     index->meta = status_meta(relation);
   }
   read_columns(relation, &index->columns);

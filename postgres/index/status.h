@@ -72,6 +72,7 @@ typedef struct StatusMeta {
   uint32 magic;
   uint32 version;
   uint64 number;  // the StoreIdentity's; 0: the pages are those of an unlogged index after a crash
+  uint64 place;   // a hash of where the store is, as it was last seen: place_of()
   StoreShape shape;
   uint32 generation;    // the page that is begun next takes this one; at least 1
   BlockNumber filling;  // the page that is being filled; 0: none
@@ -104,6 +105,11 @@ void status_number(Relation index);
 
 // Remembers that the store may lack this VID and greater ones.
 void status_lacks(Relation index, uint64 vid);
+
+// A hash of where the index has its store now.
+uint64 place_of(Relation index);
+// Remembers that the store is elsewhere than before. Nothing is known of what it has.
+void status_moved(Relation index);
 
 // Remembers that such entries and such a length are there. Writes where that is new.
 void status_notes(Relation index, uint32 kinds, double length);

@@ -4,6 +4,7 @@
 #include <access/generic_xlog.h>
 #include <access/xlog.h>
 #include <access/xloginsert.h>
+#include <common/hashfn.h>
 #include <math.h>
 #include <miscadmin.h>
 #include <storage/bufmgr.h>
@@ -14,7 +15,7 @@
 #include "postgres/vector.h"
 
 #define MAGIC 0x46765049  // FvPI
-#define VERSION 1
+#define VERSION 2
 #define MOST_BITS 65536
 
 void status_corrupted(Relation index, BlockNumber block, const char* what) {
@@ -83,12 +84,19 @@ static uint64 random_number(void) {
   return number;
 }
 
-static void fill_meta_page(Page page, const StoreShape* shape, uint64 number) {
+uint64 place_of(Relation index) {
+  const char* node = node_of(index);
+  if (node == NULL) return 0;
+  return hash_bytes_extended((const unsigned char*)node, (int)strlen(node), 0);
+}
+
+static void fill_meta_page(Page page, Relation index, const StoreShape* shape, uint64 number) {
   PageInit(page, BLCKSZ, 0);
   StatusMeta* meta = status_meta_in(page);
   *meta = (StatusMeta){.magic = MAGIC,
                        .version = VERSION,
                        .number = number,
+                       .place = place_of(index),
                        .shape = *shape,
                        .generation = 1,
                        .lacks_from = kNoVid,
@@ -99,17 +107,17 @@ static void fill_meta_page(Page page, const StoreShape* shape, uint64 number) {
 // The init fork has WAL although the index is unlogged, because it is copied after a crash.
 static void create_init(Relation index, Buffer buffer, const StoreShape* shape) {
   START_CRIT_SECTION();
-  fill_meta_page(BufferGetPage(buffer), shape, 0);
+  fill_meta_page(BufferGetPage(buffer), index, shape, 0);
   MarkBufferDirty(buffer);
   log_newpage_buffer(buffer, true);
   END_CRIT_SECTION();
-  (void)index;
 }
 
 static void create_main(Relation index, Buffer buffer, const StoreShape* shape) {
   const uint64 number = random_number();
   GenericXLogState* record = GenericXLogStart(index);
-  fill_meta_page(GenericXLogRegisterBuffer(record, buffer, GENERIC_XLOG_FULL_IMAGE), shape, number);
+  fill_meta_page(GenericXLogRegisterBuffer(record, buffer, GENERIC_XLOG_FULL_IMAGE), index, shape,
+                 number);
   GenericXLogFinish(record);
 }
 
@@ -150,6 +158,19 @@ static bool number_it(StatusMeta* meta, void* number) {
 void status_number(Relation index) {
   uint64 number = random_number();
   change_meta(index, number_it, &number);
+}
+
+static bool move(StatusMeta* meta, void* place) {
+  if (meta->place == *(uint64*)place) return false;
+  meta->place = *(uint64*)place;
+  meta->lacks_from = 0;
+  meta->lacks_again = 0;
+  return true;
+}
+
+void status_moved(Relation index) {
+  uint64 place = place_of(index);
+  change_meta(index, move, &place);
 }
 
 static bool lower_lacks(StatusMeta* meta, void* argument) {

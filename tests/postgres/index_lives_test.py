@@ -82,6 +82,18 @@ class Nodes(LivesTest):
         self.sql(f"ALTER INDEX moved_index SET (node = '{address}');")
         self.compare("moved")
 
+    def test_an_index_that_comes_back_to_a_node_has_what_came_meanwhile(self):
+        first = self.make("there", 100)
+        second = self.collection("there_too", 3)
+        self.sql(f"ALTER INDEX there_index SET (node = '{second}');")
+        self.add("there", 1000, 1050)
+        self.compare("there")
+        self.sql(f"ALTER INDEX there_index SET (node = '{first}');")
+        self.compare("there")
+        self.sql("DELETE FROM there WHERE id < 1010;")
+        self.sql("VACUUM there;")
+        self.compare("there")
+
 
 class Servers(LivesTest):
     def test_immediate_stops_during_inserts(self):
