@@ -61,6 +61,7 @@ bool channel_take(Channel* channel, uint32_t from, ChannelTaken* taken) {
 }
 
 void channel_read_request(const Channel* channel, const ChannelTaken* taken, void* to) {
+  if (taken->bytes == 0) return;  // then there may be no place to copy to
   memcpy(to, channel->slots[taken->slot].request, taken->bytes);
 }
 

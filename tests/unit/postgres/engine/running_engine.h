@@ -142,7 +142,9 @@ class Asking {
     Told told;
     told.status = call_prepare(channel_, slot_, &kWait);
     if (told.status != kCallDone) return told;
-    std::memcpy(channel_request(channel_, slot_), request.data(), request.size());
+    if (!request.empty()) {
+      std::memcpy(channel_request(channel_, slot_), request.data(), request.size());
+    }
     told.bytes.resize(CHANNEL_ANSWER_BYTES);
     std::uint32_t bytes = 0;
     told.status = call_ask(channel_, slot_, operation, static_cast<std::uint32_t>(request.size()),
