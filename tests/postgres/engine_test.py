@@ -47,11 +47,24 @@ def title_of(pid):
         return ""
 
 
+def states_of(pid):
+    """States of the threads of a process: its locks go with the last of them."""
+    states = set()
+    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
+        try:
+            states.add(path.read_text().rsplit(")", 1)[1].split()[0])
+        except OSError:
+            pass
+    return states
+
+
 def is_running(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+    return not states_of(pid) <= {"Z", "X"}
+
+
+def is_stopped(pid):
+    """Whether each thread is: a signal to stop reaches one after the other."""
+    return states_of(pid) == {"T"}
 
 
 class EngineTest(IndexTest):
@@ -236,7 +249,7 @@ class Ends(EngineTest):
 
     def test_while_the_engine_is_away_searches_end_with_an_error_and_inserts_do_not(self):
         self.make_items(500)
-        self.wait_for_plan()
+        self.assert_answers()  # so this session has asked the engine that runs now
         query = QUERY.format(0.3, 10)
         worker = self.worker()
         os.kill(worker, signal.SIGSTOP)  # so that nothing starts the engine again
@@ -262,6 +275,7 @@ class Ends(EngineTest):
         engine = self.engine()
         os.kill(engine, signal.SIGSTOP)
         try:
+            wait_until("the engine is stopped", lambda: is_stopped(engine))
             self.refused("SET statement_timeout = 300;" + BY_INDEX + QUERY.format(0.1, 10), "57014")
         finally:
             os.kill(engine, signal.SIGCONT)
