@@ -21,11 +21,7 @@
 
 // One backend catches up at a time, and the others wait for it. A lock of another tag than that of
 // deliveries, which go on meanwhile.
-static ItemPointerData lock_tag(void) {
-  ItemPointerData tag;
-  ItemPointerSet(&tag, 0, 2);
-  return tag;
-}
+#define CATCH_UP_LOCK 2
 
 typedef struct CatchUp {
   OpenIndex* index;
@@ -189,7 +185,7 @@ void ensure_complete(OpenIndex* index, Relation heap) {
   StoreState state = index->kind->state(index->store, &index->patience);
   if (is_complete(index, &state)) return;
   if (RecoveryInProgress() && index->kind->is_shared) refuse_on_standby(index);
-  ItemPointerData tag = lock_tag();
+  ItemPointerData tag = lock_tag(CATCH_UP_LOCK);
   LockTuple(index->relation, &tag, ExclusiveLock);
   look_again(index, &state);
   if (!is_complete(index, &state)) catch_up(index, heap, &state);

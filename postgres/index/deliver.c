@@ -13,20 +13,15 @@
 #define FIRST_PAUSE_MS 500
 #define LAST_PAUSE_MS 10000
 
-// The lock tags are those of rows of the index, which has none.
-static ItemPointerData lock_tag(OffsetNumber offset) {
-  ItemPointerData tag;
-  ItemPointerSet(&tag, 0, offset);
-  return tag;
-}
+#define DELIVERY_LOCK 1
 
 void lock_delivery(Relation index, int mode) {
-  ItemPointerData tag = lock_tag(1);
+  ItemPointerData tag = lock_tag(DELIVERY_LOCK);
   LockTuple(index, &tag, mode);
 }
 
 void unlock_delivery(Relation index, int mode) {
-  ItemPointerData tag = lock_tag(1);
+  ItemPointerData tag = lock_tag(DELIVERY_LOCK);
   UnlockTuple(index, &tag, mode);
 }
 

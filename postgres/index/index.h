@@ -85,6 +85,13 @@ void open_index(OpenIndex* index, Relation relation, uint32 deadline_ms);
 
 // ---- Telling the store (deliver.c) ----
 
+// Locks of an index have the tags of rows, which it has none of.
+static inline ItemPointerData lock_tag(OffsetNumber number) {
+  ItemPointerData tag;
+  ItemPointerSet(&tag, 0, number);
+  return tag;
+}
+
 // While rows are given VIDs and their vectors to the store, backends hold this lock in ShareLock.
 // ExclusiveLock waits for all of them.
 void lock_delivery(Relation index, int mode);

@@ -313,22 +313,14 @@ static bool is_same_row(const Store* store, const farvec_rows* rows, size_t row,
 // JSON of another encoding than the database's cannot be read, and counts as the same.
 void compare_on_node(Store* store, const uint64* vids, StoreTuples tuples, size_t count, bool* same,
                      Patience* patience) {
-  farvec_error error;
-  farvec_rows* rows = NULL;
-  farvec_status status;
-  Connection* node = reach_node(store, patience, &error);
-  if (node == NULL) raise_node_error(store, &error, patience);
-  FARVEC_CALL(patience, status, library()->get(node->handle, vids, count, &wait, &rows, &error));
-  if (status != FARVEC_OK) raise_node_error(store, &error, patience);
+  farvec_rows* rows = rows_of_node(store, vids, count, patience);
   const MemoryContext scratch =
       AllocSetContextCreate(CurrentMemoryContext, "farvec values", ALLOCSET_SMALL_SIZES);
-  const bool is_answer = library()->rows_count(rows) == count;
-  for (size_t i = 0; i < count && is_answer; i++) {
+  for (size_t i = 0; i < count; i++) {
     const char* tuple = tuples.bytes + (i == 0 ? 0 : tuples.ends[i - 1]);
     same[i] = GetDatabaseEncoding() != PG_UTF8 || !library()->rows_found(rows, i) ||
               is_same_row(store, rows, i, tuple, scratch);
   }
   library()->rows_free(rows);
   MemoryContextDelete(scratch);
-  if (!is_answer) elog(ERROR, "the compute node %s answers with other rows", store->key.place);
 }

@@ -136,8 +136,7 @@ static bool erase_from_node(Store* store, const uint64* vids, size_t count, Pati
   return status == FARVEC_OK && is_own_now(store, node, patience, error);
 }
 
-static void get_from_node(Store* store, const uint64* vids, size_t count, bool* found,
-                          void* vectors, Patience* patience) {
+farvec_rows* rows_of_node(Store* store, const uint64* vids, size_t count, Patience* patience) {
   farvec_error error;
   farvec_rows* rows = NULL;
   farvec_status status;
@@ -145,15 +144,23 @@ static void get_from_node(Store* store, const uint64* vids, size_t count, bool* 
   if (node == NULL) raise_node_error(store, &error, patience);
   FARVEC_CALL(patience, status, library()->get(node->handle, vids, count, &wait, &rows, &error));
   if (status != FARVEC_OK) raise_node_error(store, &error, patience);
+  if (library()->rows_count(rows) != count) {
+    library()->rows_free(rows);
+    elog(ERROR, "the compute node %s answers with other rows", store->key.place);
+  }
+  return rows;
+}
+
+static void get_from_node(Store* store, const uint64* vids, size_t count, bool* found,
+                          void* vectors, Patience* patience) {
+  farvec_rows* rows = rows_of_node(store, vids, count, patience);
   const Size bytes = vector_size(&store->shape);
-  const bool is_answer = library()->rows_count(rows) == count;
-  for (size_t i = 0; i < count && is_answer; i++) {
+  for (size_t i = 0; i < count; i++) {
     const void* vector = library()->rows_vector(rows, i);
     found[i] = library()->rows_found(rows, i) && vector != NULL;
     if (found[i]) memcpy((char*)vectors + i * bytes, vector, bytes);
   }
   library()->rows_free(rows);
-  if (!is_answer) elog(ERROR, "the compute node %s answers with other rows", store->key.place);
 }
 
 const StoreKind kNodeStore = {.name = "node",

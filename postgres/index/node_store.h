@@ -38,6 +38,10 @@ typedef enum Ownership { kOwn, kEmpty, kOfOldPages, kOfGone, kOfOther } Ownershi
 // The connection, to a node that serves what the index needs; NULL with an error.
 Connection* reach_node(Store* store, Patience* patience, farvec_error* error);
 
+// Reads rows by their ids, one for each. rows_free() frees them. Ends with an error where the node
+// does not answer so.
+farvec_rows* rows_of_node(Store* store, const uint64* vids, size_t count, Patience* patience);
+
 // Answers whether the collection was this index's, no longer ago than a second. Writes an error
 // where it is not, or the node does not answer.
 bool is_own(Store* store, Connection* node, Patience* patience, farvec_error* error);

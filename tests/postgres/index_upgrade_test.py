@@ -1,15 +1,12 @@
 """pg_upgrade from the server of this machine to PostgreSQL 18, with an index whose vectors a node has."""
 import os
 import shutil
-import subprocess
 import unittest
 
 import index_base
 from index_base import BY_INDEX, BY_TABLE
 from pgvector_installs import built_for
-from postgres_server import Postgres
-
-TIMEOUT_S = 240
+from postgres_server import Postgres, upgrade
 
 
 class Upgrade(index_base.IndexTest):
@@ -27,21 +24,7 @@ class Upgrade(index_base.IndexTest):
         old.sql("CREATE TABLE t (id int, v vector(3)); INSERT INTO t SELECT i, array[i, i % 7, i % 5] FROM "
                 "generate_series(1, 400) i; CREATE INDEX t_index ON t USING farvec (v vector_l2_ops) "
                 f"WITH (node = '{node}');")
-        # 15.20 writes an option of its own into columns, which pg_dump of 18.4 takes for the user's.
-        old.sql("UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '{pg_attver=%}';")
-        for one in (old, new):
-            one.end_sessions()
-            one.stop()
-        work = new.top / "upgrade"
-        work.mkdir()
-        new.own(work)
-        for one in (old, new):
-            (one.folder / "postgresql.auto.conf").write_text("")
-        done = subprocess.run(
-            [new.bin / "pg_upgrade", "--old-bindir", old.bin, "--new-bindir", new.bin, "--old-datadir",
-             old.folder, "--new-datadir", new.folder, "--username", "postgres", "--socketdir", work],
-            check=False, cwd=work, capture_output=True, text=True, timeout=TIMEOUT_S, **new.as_user)
-        self.assertEqual(done.returncode, 0, "\n".join([done.stdout, done.stderr]))
+        upgrade(self, old, new)
         new.start(index_base.PRELOAD)
         query = "SELECT v <-> '[9,2,3]' FROM t ORDER BY v <-> '[9,2,3]' LIMIT 20;"
         for statement in ("", "INSERT INTO t SELECT i, array[i, i % 7, i % 5] FROM generate_series(401, 450) i; ",

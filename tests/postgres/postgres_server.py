@@ -22,6 +22,8 @@ sys.path[:0] = [str(ROOT / "bench" / "hnsw"), str(ROOT / "bench" / "postgres")]
 import server  # noqa: E402
 from private_install import TIMEOUT_S, private_install  # noqa: E402
 
+UPGRADE_TIMEOUT_S = 240
+
 
 class SqlError(Exception):
     """What PostgreSQL refused: `state` is the SQLSTATE; `text` has message, detail and hint."""
@@ -143,6 +145,27 @@ class Postgres(server.Server):
         if len(lines) != 1:
             raise AssertionError(f"one line is expected of {statements!r}, not {lines}")
         return lines[0]
+
+
+def upgrade(test, old, new):
+    """Stops both servers, and lets pg_upgrade bring the old one's databases into the new one."""
+    # 15.20 writes an option of its own into columns, which pg_dump of 18.4 takes for the user's.
+    old.sql("UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '{pg_attver=%}';")
+    work = new.top / "upgrade"
+    work.mkdir()
+    new.own(work)
+    for one in (old, new):
+        one.end_sessions()
+        one.stop()
+        # Only this server's files are read, which its own settings would keep it from finding.
+        (one.folder / "postgresql.auto.conf").write_text("")
+    done = subprocess.run(
+        [new.bin / "pg_upgrade", "--old-bindir", old.bin, "--new-bindir", new.bin, "--old-datadir",
+         old.folder, "--new-datadir", new.folder, "--username", "postgres", "--socketdir", work],
+        check=False, cwd=work, capture_output=True, text=True, timeout=UPGRADE_TIMEOUT_S, **new.as_user)
+    logs = [path.read_text(errors="replace")[-2000:]
+            for path in new.folder.glob("pg_upgrade_output.d/*/log/*dump_*.log")]
+    test.assertEqual(done.returncode, 0, "\n".join([done.stdout, done.stderr, *logs]))
 
 
 class PostgresTest(unittest.TestCase):
