@@ -2,7 +2,7 @@
 import json
 
 import index_base
-from engine_test import SETTINGS, EngineTest, wait_until
+from engine_base import SETTINGS, EngineTest, wait_until
 from index_base import BY_INDEX, BY_TABLE
 from postgres_server import Postgres, SqlError
 

@@ -7,7 +7,7 @@ import re
 import signal
 import unittest
 
-from engine_test import wait_until
+from engine_base import wait_until
 from farvec_tool import farvec
 from filters_base import ALL, DIMENSION, FiltersTest, InEngine
 from index_base import BY_INDEX, BY_TABLE

@@ -1,0 +1,138 @@
+"""The engines of standbys and of restored servers, their memory, and a server without one."""
+import os
+import shutil
+import signal
+import unittest
+
+from engine_base import AWAY, ROWS, SETTINGS, EngineTest, wait_until
+from postgres_server import Postgres, SqlError
+
+
+class Standby(EngineTest):
+    """A standby has an engine of its own, which follows the pages that were replayed."""
+
+    def test_a_standby_answers_follows_and_is_promoted(self):
+        self.make_items(600)
+        self.assert_answers()
+        standby = self.start_standby()
+        follower = self.follower_of(standby)
+        follower.assert_answers()
+        self.sql(f"INSERT INTO items {ROWS.format(601, 700)};"
+                 "DELETE FROM items WHERE id < 100; VACUUM items;")
+        self.wait_for_replay(standby)
+        follower.assert_answers()
+        os.kill(follower.engine(), signal.SIGKILL)
+        follower.assert_answers()
+        # The data directory has a copy of the primary's engine, which is not taken for its own.
+        self.assertIn("begins anew", standby.log.read_text())
+        self.server.end_sessions()
+        self.server.control("stop", "--mode", "immediate")
+        self.assertEqual(standby.control("promote"), 0)
+        follower.sql(f"INSERT INTO items {ROWS.format(701, 800)};")
+        follower.assert_answers()
+        follower.assert_sound("items_v")
+
+    def start_standby(self):
+        folder = self.server.top / "standby"
+        folder.mkdir(mode=0o700)
+        self.server.own(folder)
+        self.server.run("pg_basebackup", "--pgdata", folder, "--host", self.server.sockets,
+                        "--username", "postgres", "--write-recovery-conf", "--checkpoint", "fast",
+                        **self.server.as_user)
+        standby = Postgres.__new__(Postgres)
+        standby.__dict__.update(self.server.__dict__)
+        standby.folder, standby.log, standby.sessions = folder, folder.with_name("standby.log"), {}
+        standby.start({**SETTINGS, "hot_standby": "on",
+                       "primary_conninfo": f"host={self.server.sockets} user=postgres"})
+        self.addCleanup(standby.control, "stop", "--mode", "immediate")
+        self.addCleanup(standby.end_sessions)
+        return standby
+
+    def wait_for_replay(self, standby):
+        position = self.one("SELECT pg_current_wal_insert_lsn();")
+        wait_until("the standby has followed", lambda: standby.one(
+            f"SELECT pg_last_wal_replay_lsn() >= '{position}';") == "t")
+
+    def follower_of(self, standby):
+        """What the tests do, on the standby."""
+        class Follower(EngineTest):
+            server = standby
+
+            def runTest(self):
+                pass
+
+        return Follower()
+
+
+class Restored(EngineTest):
+    """The data directory goes back to a backup, and the engine's folder does not."""
+
+    def test_what_was_erased_since_is_told_again(self):
+        self.make_items(600)
+        self.sql("VACUUM items;")
+        label = self.back_up()
+        self.sql("DELETE FROM items WHERE id < 300; VACUUM items;")
+        wait_until("the rows are erased", lambda: self.one(
+            "SELECT farvec_stats('items_v')->'store'->>'stored';") == "301")
+        self.server.end_sessions()
+        self.server.stop()
+        self.restore(label)
+        self.server.start({**SETTINGS, "fsync": "off"})
+        self.assertEqual(self.one("SELECT count(*) FROM items;"), "600")
+        self.assert_sound("items_v")
+        self.assert_answers()
+
+    def back_up(self):
+        data, copy = self.server.folder, self.server.top / "backup"
+        self.sql("SELECT pg_backup_start('here', true);")
+        shutil.copytree(data, copy, ignore=shutil.ignore_patterns("farvec", "postmaster.*", "pg_wal"))
+        label = "\n".join(self.sql("SELECT labelfile FROM pg_backup_stop(false);"))
+        shutil.copytree(data / "pg_wal", copy / "pg_wal")
+        return label
+
+    def restore(self, label):
+        data = self.server.folder
+        for path in data.iterdir():
+            if path.name == "farvec":
+                continue
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.copytree(self.server.top / "backup", data, dirs_exist_ok=True)
+        (data / "backup_label").write_text(label.strip() + "\n")
+        for path in [data, *data.rglob("*")]:
+            self.server.own(path)
+
+
+class Memory(EngineTest):
+    settings = {"farvec.engine_memory": "1MB"}
+
+    def test_an_index_that_needs_more_is_refused_with_what_to_do(self):
+        self.sql("CREATE TABLE wide (v vector(500));"
+                 "INSERT INTO wide SELECT array_fill(i::real, ARRAY[500])::vector "
+                 "FROM generate_series(1, 3000) i;")
+        self.engine()
+        wait_until("it serves", lambda: self.says("53000"))
+
+    def says(self, state):
+        try:
+            self.sql("CREATE INDEX ON wide USING farvec (v vector_l2_ops);")
+        except SqlError as error:
+            self.assertIn(error.state, (state, AWAY), error.text)
+            if error.state == state:
+                self.assertIn("farvec.engine_memory", error.text)
+                return True
+        return False
+
+
+class WithoutEngine(EngineTest):
+    settings = {"farvec.engine": "/nowhere/engine"}
+
+    def test_the_server_says_what_is_missing(self):
+        self.sql("CREATE TABLE t (v vector(4)); INSERT INTO t VALUES ('[1,2,3,4]');")
+        wait_until("the worker has tried",
+                   lambda: "cannot be started from /nowhere/engine" in self.server.log.read_text())
+        text = self.refused("CREATE INDEX ON t USING farvec (v vector_l2_ops);", AWAY)
+        self.assertIn("/nowhere/engine", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
