@@ -34,8 +34,7 @@ RENAMED = ((r"CREATE EXTENSION vector\b", "CREATE EXTENSION farvec"),
            (r"hnsw\.iterative_scan\b", "farvec.iterative_scan"),
            # Settings that farvec needs no counterpart for: a scan may read all rows.
            (r"(?m)^.*\b(SET|SHOW) hnsw\.(max_scan_tuples|scan_mem_multiplier).*\n", ""))
-# How pgvector's tests say that an index is built with its parallel workers and its memory.
-FIRST_ROWS = 5  # of a difference, in the summary
+OF_ERRORS = re.compile(r"(DETAIL|HINT|CONTEXT|LINE \d+|QUERY):|\s*\^$")
 
 
 def parse_arguments(arguments):
@@ -58,6 +57,49 @@ def files_of(options):
     return {path: subprocess.run([*git, "show", f"{options.revision}:{path}"], check=True,
                                  capture_output=True, text=True).stdout
             for path in listed if re.search(r"test/(sql|expected|t)/", path)}
+
+
+def statements_of(text):
+    """Statements as psql shows them, which end with a line that has a semicolon at its end."""
+    found = re.findall(r"(?ms)^(?!--)\S.*?;$|^\\.*?$", text)
+    return [statement for statement in found if statement]
+
+
+def answers_of(statements, shown):
+    """[(statement, what psql shows after it)]"""
+    places, at = [], 0
+    for statement in statements:
+        begin = shown.find(statement + "\n", at)
+        if begin < 0:
+            begin, statement = at, ""
+        at = begin + len(statement)
+        places.append((begin, at))
+    ends = [begin for begin, _ in places[1:]] + [len(shown)]
+    return [(statement, re.sub(r"(?m)^--.*\n?", "", shown[end:until]).strip())
+            for statement, (_, end), until in zip(statements, places, ends)]
+
+
+def without_words(answer):
+    """An answer without the words of its errors."""
+    lines = [line for line in answer.splitlines() if not OF_ERRORS.match(line)]
+    return [re.sub(r"^(ERROR|WARNING|NOTICE):.*", r"\1", line) for line in lines]
+
+
+def compare(expected, found):
+    """(how many answers are the same, or but for the words of an error; the others as a text)"""
+    counts = {"statements": len(expected), "same": 0, "other words": 0, "sparsevec": 0, "different": 0}
+    text = []
+    for (statement, answer), (_, own) in zip(expected, found):
+        if answer == own:
+            counts["same"] += 1
+        elif without_words(answer) == without_words(own):
+            counts["other words"] += 1
+        elif "sparsevec" in statement or "sparsevec" in answer or re.search(r"\}/\d", statement):
+            counts["sparsevec"] += 1
+        else:
+            counts["different"] += 1
+            text.append(f"{statement}\n  pgvector: {answer}\n  farvec: {own}\n\n")
+    return counts, "".join(text)
 
 
 def rewritten(text):
@@ -101,12 +143,11 @@ class Suites:
                                   env={**self.server.environment({}), "PGTZ": "PST8PDT",
                                        "PGDATESTYLE": "Postgres, MDY"})
         (self.folder / f"{name}.out").write_text(done.stdout)
-        compared = subprocess.run(["diff", "-U3", self.folder / "expected" / f"{name}.out",
-                                   self.folder / f"{name}.out"], capture_output=True, text=True, check=False)
-        (self.folder / f"{name}.diff").write_text(compared.stdout)
-        lines = [line for line in compared.stdout.splitlines()
-                 if line.startswith(("+", "-")) and not line.startswith(("+++", "---"))]
-        self.note(name, {"same": not lines, "lines that differ": len(lines)})
+        expected = (self.folder / "expected" / f"{name}.out").read_text()
+        statements = statements_of((self.folder / "sql" / f"{name}.sql").read_text())
+        counts, text = compare(answers_of(statements, expected), answers_of(statements, done.stdout))
+        (self.folder / f"{name}.differences").write_text(text)
+        self.note(name, counts)
 
     def run_tap(self, name, perl):
         work = self.folder / "work"

@@ -61,7 +61,7 @@ void remove_former(const fs::path& note) {
   const bool ours = S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
                     fs::path(path).filename().string().starts_with("farvec-");
   if (!ours) return;
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (file.valid() && try_lock(file.get()) == FileLock::taken) unlink(path.c_str());
 }
 

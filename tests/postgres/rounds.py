@@ -5,6 +5,8 @@ import json
 import os
 import pathlib
 import random
+import signal
+import sys
 import time
 
 
@@ -72,6 +74,14 @@ def options_by_hand(arguments, description):
 def run_by_hand(options, test, rounds_per_server):
     """Runs rounds of a test class, which has round(rounds, number, generator) and log(). A round that
     fails is noted, its server's log is kept, and the next has another server. Answers how many failed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        return run_rounds(options, test, rounds_per_server)
+    finally:
+        test.doClassCleanups()
+
+
+def run_rounds(options, test, rounds_per_server):
     rounds = Rounds(options.state, options.seed, options.rounds, options.minutes)
     began = time.monotonic()
     left = 0  # rounds that this server still has
@@ -92,7 +102,6 @@ def run_by_hand(options, test, rounds_per_server):
             left = 0
         if number % 10 == 0:
             print(f"round {number}, {time.monotonic() - began:.0f} s: {rounds.said['kinds']}", flush=True)
-    test.doClassCleanups()
     print(f"{rounds.said['done']} rounds of seed {rounds.said['seed']} in all: {rounds.said['kinds']}; "
           f"{len(rounds.said['faults'])} have failed")
     return failed
