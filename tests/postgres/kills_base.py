@@ -26,7 +26,7 @@ SCHEMA = "section: string, price: i64"
 CLIENTS = 4
 STATEMENTS = 60
 START_S = 60
-LOAD_S = 60
+LOAD_S = 180
 
 
 def table_on(node):
