@@ -32,6 +32,10 @@ RENAMED = ((r"CREATE EXTENSION vector\b", "CREATE EXTENSION farvec"),
            (r"hnsw\.ef_search\b", "farvec.search_list"),
            (r"hnsw\.iterative_scan = (strict_order|relaxed_order|\$mode)", "farvec.iterative_scan = on"),
            (r"hnsw\.iterative_scan\b", "farvec.iterative_scan"),
+           # What pgvector says of its own way of building.
+           (r"(?m)^\s*like\(\$stderr, qr/(using \\d\+ parallel|hnsw graph no longer fits).*\n", ""),
+           # Sums of absolute differences have no index.
+           (r', "<\+>"|, "(vector|halfvec)_l1_ops"', ""),
            # Settings that farvec needs no counterpart for: a scan may read all rows.
            (r"(?m)^.*\b(SET|SHOW) hnsw\.(max_scan_tuples|scan_mem_multiplier).*\n", ""))
 OF_ERRORS = re.compile(r"(DETAIL|HINT|CONTEXT|LINE \d+|QUERY):|\s*\^$")
