@@ -69,6 +69,7 @@ class Client:
     def __init__(self, tables, number, first_id, generator):
         self.tables, self.number, self.next_id, self.generator = tables, number, first_id, generator
         self.prepared = 0
+        self.makes_unlogged = True
 
     def some(self, table, share=20):
         r = self.generator
@@ -126,6 +127,8 @@ class Client:
 
     def maintain(self, table):
         r = self.generator
+        if table.options and not self.makes_unlogged:
+            return f"VACUUM {table.name}"
         if table.place:  # two indexes cannot share a collection
             return r.choice((f"VACUUM {table.name}", f"REINDEX INDEX {table.index}"))
         return r.choice((f"REINDEX INDEX {table.index}", f"TRUNCATE {table.name}",
