@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from sql_setup import MEMORY_MIB, OPERATORS, TIMEOUT_S, load_rows
+from sql_setup import MEMORY_MIB, OPERATORS, TIMEOUT_S, load_rows, say
 
 SHARES = (1.0, 0.5)  # of a list of bits that the whole vectors rank again
 
@@ -106,11 +106,18 @@ class Contender:
         workers = os.cpu_count() - 1
         self.server.ask(f"ALTER TABLE {self.table} SET (parallel_workers = {workers})")
         began = time.perf_counter()
-        self.server.ask(f"SET maintenance_work_mem = '{MEMORY_MIB}MB'",
-                        f"SET max_parallel_maintenance_workers = {workers}", self.create_statement())
+        _, notes = self.server.ask(f"SET maintenance_work_mem = '{self.build_mib()}MB'",
+                                   f"SET max_parallel_maintenance_workers = {workers}", self.create_statement())
         self.seconds = time.perf_counter() - began
+        if notes:
+            say(f"{self.kind}: {notes}")
         self.server.ask("CHECKPOINT")
         self.bytes = self.index_bytes()
+
+    def build_mib(self):
+        """Room for the graph. pgvector's parallel build takes all that it may, even for few rows."""
+        row = 4 * self.workload.dimension + 80 * self.options.m + 300
+        return min(MEMORY_MIB, 64 + (self.workload.rows * row >> 20))
 
     def create_statement(self):
         return (f"CREATE INDEX {self.table}_v ON {self.table} USING {self.access} ({self.columns()}) "

@@ -110,10 +110,12 @@ def start_server(folder, programs, **settings):
     import server
     pg_config = pg_config_of(18)
     say("making the extension for PostgreSQL 18")
-    build_extension(pg_config, folder / "extension")
+    extension = ROOT / "build" / "pg18"
+    build_extension(pg_config, extension)
     for library in (pathlib.Path(programs).resolve().parent / "client/c").glob("libfarvec.so.0"):
-        (folder / "extension" / library.name).symlink_to(library)
-    install = private_install(pg_config, folder / "extension", folder / "wheels/package/install")
+        (extension / library.name).unlink(missing_ok=True)
+        (extension / library.name).symlink_to(library)
+    install = private_install(pg_config, extension, folder / "wheels/package/install")
     made = server.Server(install, folder / "data")
     made.create("--no-sync")
     made.start(server_settings(programs, **settings))
