@@ -176,7 +176,7 @@ class Client:
         """`queries` is a file, or "-" where the numbers of `which` are asked."""
         import numpy as np
         k = k or self.k
-        words = [f"{name} = {value}" for name, value in (settings or {}).items()]
+        words = [f"{name} = '{value}'" for name, value in (settings or {}).items()]
         said = run_client([self.program, statement, queries, which.start, len(which), passes, k, clients,
                            *words], self.server.environment({}))
         calls = len(which) * passes

@@ -34,8 +34,8 @@ static void forget_order(IndexScan* scan) {
   }
 }
 
-// The scan below limits at the top of a query, whose junk is seen by nobody. A limit with ties
-// compares it.
+// The scan at the top of a query, below limits. Nobody above a query sees its junk, and a limit is
+// above all else in its query. One with ties compares the junk.
 static void forget_order_below(Plan* plan) {
   while (plan != NULL && IsA(plan, Limit) && ((Limit*)plan)->limitOption == LIMIT_OPTION_COUNT) {
     plan = outerPlan(plan);
@@ -50,7 +50,8 @@ static void visit_all(List* plans) {
   foreach (cell, plans) visit_queries_below(lfirst(cell));
 }
 
-// Finds the queries within a plan.
+// Finds the queries within a plan. The planner leaves out scans of subqueries that do nothing, so
+// that a limit stands right below a node of the outer query.
 static void visit_queries_below(Plan* plan) {
   if (plan == NULL) return;
   check_stack_depth();
@@ -58,6 +59,8 @@ static void visit_queries_below(Plan* plan) {
     Plan* query = ((SubqueryScan*)plan)->subplan;
     forget_order_below(query);
     visit_queries_below(query);
+  } else if (IsA(plan, Limit)) {
+    forget_order_below(plan);
   } else if (IsA(plan, Append)) {
     visit_all(((Append*)plan)->appendplans);
   } else if (IsA(plan, MergeAppend)) {
