@@ -75,7 +75,7 @@ class BitForm(Form):
         return f"binary_quantize({what}{self.less})::bit({self.dimension})"
 
     def column(self):
-        return f"(({self.bits('v')})) bit_hamming_ops"
+        return f"({self.bits('v')}) bit_hamming_ops"
 
     def statement(self, table, asked, k, candidates, where=""):
         return (f"SELECT id FROM (SELECT id, v FROM {table}{where} ORDER BY {self.bits('v')} <~> "

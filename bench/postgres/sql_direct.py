@@ -5,10 +5,7 @@ import pathlib
 from sql_contenders import Farvec
 from sql_setup import ROOT, Answers, compile_program, run_client, say
 
-# How many rows a scan asks the engine for at first, whatever the statement's LIMIT is
-# (postgres/index/scan.c), and the list that it asks for at least.
-FIRST_ROWS = 20
-LEAST_LIST = 30
+FIRST_ROWS = 10  # that a scan takes at first, whatever the statement's LIMIT is (postgres/index/scan.c)
 
 
 def engine_segment(parent):
@@ -23,6 +20,12 @@ def engine_segment(parent):
         if b"--segment" in words and above == parent:
             return words[words.index(b"--segment") + 1].decode()
     raise SystemExit("error: the server's engine does not run")
+
+
+def as_scans_ask(length):
+    """(rows, list) of the first search of a scan with this search_list (postgres/index/engine_search.c)."""
+    rows = max(FIRST_ROWS, length - length // 3)
+    return rows, max(length, rows + rows // 2)
 
 
 def distances_of(values, metric):
@@ -76,12 +79,13 @@ class FarvecDirect(Farvec):
     def find(self, half, choice, passes=1, clients=1):
         """Answers whose `ids` are distances. One client asks, whatever `clients` is."""
         import numpy as np
-        which, k = self.workload.halves()[half], FIRST_ROWS
+        which = self.workload.halves()[half]
+        k, length = as_scans_ask(choice.list)
+        k = max(k, self.options.k)
         parent = (self.server.folder / "postmaster.pid").read_text().split()[0]
         said = run_client([self.program, engine_segment(parent), *self.place(), self.options.query_file,
-                           which.start, len(which), passes, max(k, self.options.k),
-                           max(choice.list, LEAST_LIST)], os.environ)
-        calls, k = len(which) * passes, max(k, self.options.k)
+                           which.start, len(which), passes, k, length], os.environ)
+        calls = len(which) * passes
         return Answers(float(np.frombuffer(said, np.float64, 1)[0]) / 1e6,
                        np.frombuffer(said, np.float64, calls, 8),
                        np.frombuffer(said, np.float64, calls * k, 8 + 8 * calls).reshape(-1, k))

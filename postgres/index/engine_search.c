@@ -44,7 +44,9 @@ StoreSearch* search_engine(Store* store, const void* query, const StoreSearchOpt
   search->query = palloc(bytes);
   memcpy(search->query, query, bytes);
   search->filter = pstrdup(options->filter == NULL ? "" : options->filter);
-  search->k = within_bounds(options->k);
+  // A list of these candidates costs as much when it gives most of them, so that a scan for more
+  // rows than it asked for at first needs no second search.
+  search->k = within_bounds(Max(options->k, options->list - options->list / 3));
   search->list = within_bounds(options->list);
   search->given = make_vid_set();
   search->found = palloc(ASK_MOST_ROWS * sizeof *search->found);
