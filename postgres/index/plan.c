@@ -1,4 +1,4 @@
-// Plans: a scan does not compute a distance that nobody reads.
+// Plans: a scan computes no distance that is not read.
 //
 // PostgreSQL has a scan compute what the statement is ordered by, in a column of its own ("junk"),
 // although the index gives rows in this order. To compute a distance the row's vector is read,
@@ -34,7 +34,7 @@ static void forget_order(IndexScan* scan) {
   }
 }
 
-// The scan at the top of a query, below limits. Nobody above a query sees its junk, and a limit is
+// The scan at the top of a query, below limits. Junk is not seen outside of its query, and a limit is
 // above all else in its query. One with ties compares the junk.
 static void forget_order_below(Plan* plan) {
   while (plan != NULL && IsA(plan, Limit) && ((Limit*)plan)->limitOption == LIMIT_OPTION_COUNT) {
