@@ -34,8 +34,8 @@ static void forget_order(IndexScan* scan) {
   }
 }
 
-// The scan at the top of a query, below limits. Junk is not seen outside of its query, and a limit is
-// above all else in its query. One with ties compares the junk.
+// The scan at the top of a query, below limits. Junk is not seen outside of its query, and a limit
+// is above all else in its query. One with ties compares the junk.
 static void forget_order_below(Plan* plan) {
   while (plan != NULL && IsA(plan, Limit) && ((Limit*)plan)->limitOption == LIMIT_OPTION_COUNT) {
     plan = outerPlan(plan);
