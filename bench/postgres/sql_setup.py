@@ -172,10 +172,10 @@ class Client:
     def __init__(self, program, server, k):
         self.program, self.server, self.k = program, server, k
 
-    def ask(self, statement, queries, which, passes=1, settings=None, clients=1, k=None):
+    def ask(self, statement, queries, which, passes=1, settings=None, clients=1):
         """`queries` is a file, or "-" where the numbers of `which` are asked."""
         import numpy as np
-        k = k or self.k
+        k = self.k
         words = [f"{name} = '{value}'" for name, value in (settings or {}).items()]
         said = run_client([self.program, statement, queries, which.start, len(which), passes, k, clients,
                            *words], self.server.environment({}))
