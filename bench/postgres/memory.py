@@ -125,8 +125,7 @@ def markdown(facts, rows):
         else:
             said.append(f"- {kind}'s server took {one['peak']:,} bytes at most.")
     further = (f"{facts['queries']:,} queries.",)
-    return sql_page.page("A tenth in memory of PostgreSQL" if facts["share"] == 10 else "Little memory of PostgreSQL",
-                         facts, further, sql_page.main_table(rows), [""], said,
+    return sql_page.page("PostgreSQL with little memory", facts, further, sql_page.main_table(rows), [""], said,
                          sql_page.sayings(rows, facts["recalls"]))
 
 

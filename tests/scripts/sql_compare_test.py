@@ -118,7 +118,8 @@ class Contenders(unittest.TestCase):
     def test_indexes(self):
         self.assertIn("USING hnsw (v vector_l2_ops) WITH (m = 16, ef_construction = 64)",
                       contender("pgvector").create_statement())
-        self.assertIn("USING farvec ((v::halfvec(4)) halfvec_l2_ops)", contender("farvec-halfvec").create_statement())
+        self.assertIn("USING farvec ((v::halfvec(4)) halfvec_l2_ops)",
+                      contender("farvec-halfvec").create_statement())
         self.assertIn("USING farvec ((binary_quantize(v)::bit(4)) bit_hamming_ops)",
                       contender("farvec-bits", -4.0).create_statement())
         self.assertIn("USING ivfflat (v vector_l2_ops) WITH (lists = 1)",
@@ -142,7 +143,8 @@ class Contenders(unittest.TestCase):
                       "ORDER BY v <-> $1::vector LIMIT 10", statement)
 
     def test_bits_of_rows_without_signs_are_by_mean(self):
-        self.assertIn("binary_quantize(v - '[4.5,4.5,4.5,4.5]'::vector)", contender("farvec-bits").statement(Choice(9, 9)))
+        self.assertIn("binary_quantize(v - '[4.5,4.5,4.5,4.5]'::vector)",
+                      contender("farvec-bits").statement(Choice(9, 9)))
 
     def test_the_least_list_is_chosen(self):
         made = contender("farvec")

@@ -81,9 +81,10 @@ class Changes(unittest.TestCase):
         sizes = {"table": 8192, "index": 100}
         rows = [{"kind": kind, "step": "update", "seconds": seconds, "before": sizes,
                  "after": {"table": 16384, "index": 200}}
-                for kind, seconds in (("without", [0.01, 0.02]), ("farvec", [0.03, 0.03]), ("pgvector", [0.3, 0.3]))]
+                for kind, seconds in (("without", [0.01, 0.02]), ("farvec", [0.03, 0.03]),
+                                      ("pgvector", [0.3, 0.3]))]
         page = changes.markdown({**FACTS, "updates": 10, "many": 1, "single": 1, "passes": 2}, rows)
-        self.assertIn("| update | another column of 10 rows | farvec | 30 (30 to 30) | 8,192 | 16,384 | 100 | 200 |",
+        self.assertIn("| update | another column of 10 rows | farvec | 30 (30 to 30) | 8,192 | 16,384 | 100 | 200",
                       page)
         self.assertIn("- update: farvec takes 2.00 of the time without an index.", page)
         self.assertIn("- update: farvec takes 0.10 of the time with pgvector.", page)
@@ -100,7 +101,8 @@ class Memory(unittest.TestCase):
 
     def test_a_tier_that_cannot_be_is_told(self):
         facts = {**FACTS, "most": 1000, "share": 10.0,
-                 "kinds": {"pgvector": {"why": "", "peak": 5000}, "farvec": {"failure": "tier cannot be chosen yet"}}}
+                 "kinds": {"pgvector": {"why": "", "peak": 5000},
+                           "farvec": {"failure": "tier cannot be chosen yet"}}}
         page = memory.markdown(facts, [])
         self.assertIn("- farvec is left out: tier cannot be chosen yet", page)
         self.assertIn("- pgvector's server took 5,000 bytes at most.", page)
