@@ -9,7 +9,7 @@
 namespace farvec::postgres {
 namespace {
 
-constexpr double kReadUs = 60e6;
+constexpr double kFileUs = 60e6;
 
 std::uint64_t hash_of(std::span<const std::byte> vector, std::span<const std::byte> tuple) {
   const std::uint64_t first = XXH3_64bits(vector.data(), vector.size());
@@ -24,7 +24,7 @@ bool read_stored(const collection::RowPlace& place, std::span<std::byte> out) {
     std::memcpy(out.data(), place.memtable->row(place.row), out.size());
     return true;
   }
-  const Ticks until = now_ticks() + us_to_ticks(kReadUs);
+  const Ticks until = now_ticks() + us_to_ticks(kFileUs);
   return place.segment->folder().rows().read(place.row, out, until).ok();
 }
 
