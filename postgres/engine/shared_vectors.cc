@@ -52,7 +52,9 @@ SharedVectors::SharedVectors(Parts parts)
       name_(to_string(parts.name)),
       collection_(parts.collection) {
   table_.take(parts.list, parts.covered);
-  dirty_ = table_.list() != parts.list;
+  dirty_ = table_.aliases() != parts.list.aliases.size() ||
+           std::ranges::any_of(parts.list.gone,
+                               [&](std::uint64_t host) { return table_.rows_of(host) == 0; });
   require_hosts();
   count();
 }
@@ -225,6 +227,7 @@ void SharedVectors::save(Ticks until) {
   }
   count();
   if (due_.empty()) return;
+  dirty_ = true;  // the file names those that have gone
   changes::Receipt receipt;
   collection_.erase(due_, {.until = until}, receipt);
   due_.clear();

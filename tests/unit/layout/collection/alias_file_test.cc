@@ -43,9 +43,8 @@ class AliasFile : public testing::Test {
 };
 
 TEST_F(AliasFile, IsReadAsItWasWritten) {
-  for (const AliasList& list :
-       {AliasList{}, AliasList{{{7, 5}}, {}}, AliasList{{}, {3}},
-        AliasList{{{9, 5}, {7, 5}, {12, 11}}, {5, 100}}}) {
+  for (const AliasList& list : {AliasList{}, AliasList{{{7, 5}}, {}}, AliasList{{}, {3}},
+                                AliasList{{{9, 5}, {7, 5}, {12, 11}}, {5, 100}}}) {
     write_aliases(folder_.path(), kIndex, list);
     EXPECT_EQ(read(), list);
     EXPECT_EQ(bytes().size(), 112 + 16 * list.aliases.size() + 8 * list.gone.size());

@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <random>
 #include <set>
+
+#include "base/error.h"
 
 namespace farvec::postgres {
 namespace {
@@ -169,8 +170,8 @@ TEST(AliasTable, IsWhatAMapIs) {
       vertices.insert(host);
     } else if (random() % 8 == 0) {
       for (const std::uint64_t host : table.take_idle()) {
-        const bool is_idle = std::ranges::none_of(
-            host_of, [&](const auto& entry) { return entry.second == host; });
+        const bool is_idle =
+            std::ranges::none_of(host_of, [&](const auto& entry) { return entry.second == host; });
         EXPECT_EQ(table.forget(host), is_idle && gone.contains(host));
         if (is_idle) vertices.erase(host);
         if (is_idle) gone.erase(host);

@@ -30,7 +30,9 @@ TEST(FlatMap, HasWhatAMapHas) {
     const std::uint64_t other = keys(random);
     const std::uint64_t* const found = map.find(other);
     ASSERT_EQ(found != nullptr, expected.contains(other));
-    if (found != nullptr) ASSERT_EQ(*found, expected[other]);
+    if (found != nullptr) {
+      ASSERT_EQ(*found, expected[other]);
+    }
     ASSERT_EQ(map.size(), expected.size());
   }
   std::map<std::uint64_t, std::uint64_t> all;

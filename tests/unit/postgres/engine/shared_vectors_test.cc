@@ -2,17 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+
 #include "base/error.h"
 #include "changes/batches.h"
 #include "collection/segment/segment_access.h"
 #include "layout/collection/coverage_mark.h"
 #include "postgres/engine/picked_rows.h"
 #include "tests/unit/temporary_folder.h"
-#include <algorithm>
-#include <memory>
-#include <numeric>
-#include <random>
-#include <string>
 
 namespace farvec::postgres {
 namespace {
@@ -69,8 +70,7 @@ class SharedVectorsTest : public testing::Test {
   void open(std::uint64_t covered) {
     shared_.reset();
     collection_.reset();
-    collection_ =
-        std::make_unique<collection::Collection>(folder_.path() / "collection", access());
+    collection_ = std::make_unique<collection::Collection>(folder_.path() / "collection", access());
     shared_ = std::make_unique<SharedVectors>(
         SharedVectors::Parts{.folder = folder_.path(),
                              .name = kName,

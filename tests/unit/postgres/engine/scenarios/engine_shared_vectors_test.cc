@@ -1,5 +1,5 @@
-// Rows of an engine that share a vector: what searches find, what is erased, and what is there after
-// kills.
+// Rows of an engine that share a vector: what searches find, what is erased, and what is there
+// after kills.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,9 +63,7 @@ class EngineSharedVectors : public EngineProgram {
       ASSERT_EQ(found(queries.bytes(i, 1), 10), expected);
     }
   }
-  std::uint64_t vertices() {
-    return layout::read_aliases(all_ / kName, kName).aliases.size();
-  }
+  std::uint64_t vertices() { return layout::read_aliases(all_ / kName, kName).aliases.size(); }
 };
 
 TEST_F(EngineSharedVectors, SearchesFindAllRowsOfAVector) {
@@ -110,9 +108,7 @@ TEST_F(EngineSharedVectors, RowsThatGoAreNotFoundAndTheVertexGoesWithTheLast) {
   }
   EXPECT_EQ(index().erase(odd).status, 0);
   EXPECT_EQ(index().state().rows, 150u);
-  const auto is_left = [](std::uint64_t vid) {
-    return vid % 2 == 1 ? Vids() : Vids{vid + 1000};
-  };
+  const auto is_left = [](std::uint64_t vid) { return vid % 2 == 1 ? Vids() : Vids{vid + 1000}; };
   EXPECT_EQ(index().flush(3000).status, 0);
   expect_rows(table, is_left);
   EXPECT_EQ(index().state().rows, 150u);
@@ -156,8 +152,8 @@ TEST_F(EngineSharedVectors, WhatIsBelowTheMarkOutlivesKills) {
   Table again(500);
   for (std::uint64_t& vid : again.vids) vid += 1000;
   for (std::size_t i = 300; i < 500; i += 100) {
-    EXPECT_EQ(ask_rows(kAskInsert, std::span(again.vids).subspan(i, 100), again.bytes(i, 100)).status,
-              0);
+    EXPECT_EQ(
+        ask_rows(kAskInsert, std::span(again.vids).subspan(i, 100), again.bytes(i, 100)).status, 0);
   }
   index().covers(2000);
   EXPECT_EQ(index().state().rows, 1000u);
@@ -243,9 +239,13 @@ TEST_F(EngineSharedVectors, RowsComeAndGoThroughKills) {
       if (random() % 3 == 0) gone.push_back(vid);
     }
     for (const std::uint64_t vid : gone) rows.erase(vid);
-    if (!gone.empty()) ASSERT_EQ(index().erase(gone).status, 0);
+    if (!gone.empty()) {
+      ASSERT_EQ(index().erase(gone).status, 0);
+    }
     index().covers(next);
-    if (turn % 3 == 0) ASSERT_EQ(index().flush(next).status, 0);
+    if (turn % 3 == 0) {
+      ASSERT_EQ(index().flush(next).status, 0);
+    }
     if (turn % 7 == 6) {
       kill_and_start();
       const std::uint64_t covered = index().open().covered;
