@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace farvec::postgres {
@@ -27,14 +28,16 @@ void AliasTable::take(const layout::AliasList& list, std::uint64_t before) {
 bool AliasTable::can_add(std::uint64_t vid, std::uint64_t host) const {
   if (vid <= host || vid >= Link::kGone || links_.find(vid) != nullptr) return false;
   const Link* const link = links_.find(host);
-  return link == nullptr || (link->is_host() && link->count() < kMostAliases);
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+  return link == nullptr || (link->is_host() && link->count() < kMost);
 }
 
 void AliasTable::add(std::uint64_t vid, std::uint64_t host) {
   Link& of_host = links_.insert(host).first;
   const std::uint64_t next = std::exchange(of_host.next, vid);
   ++of_host.word;
-  links_.insert(vid).first = {.word = host, .next = next};
+  if (next != kNone) links_.find(next)->previous = vid;
+  links_.insert(vid).first = {.word = host, .next = next, .previous = kNone};
   ++aliases_;
 }
 
@@ -62,12 +65,9 @@ bool AliasTable::goes(std::uint64_t vid) {
 void AliasTable::take_out(std::uint64_t vid, std::uint64_t host) {
   Link* const of_host = links_.find(host);
   FARVEC_CHECK(of_host != nullptr && of_host->is_host() && of_host->count() > 0);
-  std::uint64_t* place = &of_host->next;
-  while (*place != vid) {
-    FARVEC_CHECK(*place != kNone);
-    place = &links_.find(*place)->next;
-  }
-  *place = links_.find(vid)->next;
+  const Link link = *links_.find(vid);
+  (link.previous == kNone ? of_host : links_.find(link.previous))->next = link.next;
+  if (link.next != kNone) links_.find(link.next)->previous = link.previous;
   if (--of_host->word, of_host->count() == 0) idle_.push_back(host);
   links_.erase(vid);
   --aliases_;

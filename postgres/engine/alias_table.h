@@ -16,16 +16,13 @@ namespace farvec::postgres {
 class AliasTable {
  public:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  /// What takes a row out of a host looks at all of that host's. More rows of the same vector have
-  /// several hosts.
-  static constexpr std::uint32_t kMostAliases = 1024;
 
   /// Takes rows that were read from a file into an empty table. Those from `before` on are left
   /// out; their hosts are not. Throws Error naming a row that cannot be.
   void take(const layout::AliasList& list, std::uint64_t before);
 
   /// Says whether the row may become an alias of the host: the row is the later one and is not
-  /// known, and the host is no alias, and has not too many.
+  /// known, and the host is no alias.
   bool can_add(std::uint64_t vid, std::uint64_t host) const;
   /// can_add() must have said yes.
   void add(std::uint64_t vid, std::uint64_t host);
@@ -73,8 +70,8 @@ class AliasTable {
   std::size_t bytes_of_next() const { return links_.bytes_of_next(); }
 
  private:
-  /// Of an alias: its host, and the host's next alias. Of a host: flags and how many aliases it
-  /// has, and the last one that came.
+  /// Of an alias: its host, and the host's aliases that came before and after it. Of a host: flags
+  /// and how many aliases it has, and the last one that came.
   struct Link {
     static constexpr std::uint64_t kHost = std::uint64_t{1} << 63;
     static constexpr std::uint64_t kGone = std::uint64_t{1} << 62;
@@ -84,7 +81,8 @@ class AliasTable {
     std::uint32_t count() const { return static_cast<std::uint32_t>(word); }
 
     std::uint64_t word = kHost;
-    std::uint64_t next = kNone;
+    std::uint64_t next = kNone;      ///< came before
+    std::uint64_t previous = kNone;  ///< came after
   };
 
   void take_out(std::uint64_t vid, std::uint64_t host);

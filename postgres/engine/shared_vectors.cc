@@ -3,12 +3,13 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
+#include "base/stored_form.h"
 #include "base/types.h"
 #include "changes/batches.h"
 #include "collection/state/kept_rows.h"
 #include <algorithm>
+#include <cstring>
 #include <exception>
-#include <numeric>
 #include <unordered_set>
 #include <utility>
 
@@ -27,6 +28,26 @@ std::span<const std::byte> tuple_of(const layout::TupleView& tuples, std::size_t
   if (!has) return {};
   return tuples.count() == 0 ? layout::null_tuple() : tuples.row(row);
 }
+
+/// Vectors of a batch in the form in which they are stored. They are copied where that is another
+/// one. The batch was checked.
+class StoredVectors {
+ public:
+  StoredVectors(const changes::RowBatch& batch, const layout::CollectionManifest& shape)
+      : rows_(batch.rows) {
+    if (rows_.type == shape.stored_type && !stores_unit_vectors(shape.metric)) return;
+    kept_.emplace(collection::kept_copy(rows_, shape, 1));
+    rows_ = kept_->view();
+  }
+
+  std::span<const std::byte> operator[](std::size_t row) const {
+    return {rows_.row(row), rows_.row_bytes()};
+  }
+
+ private:
+  VectorView rows_;
+  std::optional<dataset::VectorSet> kept_;
+};
 
 std::unordered_set<std::uint64_t> fresh_ids(const collection::View& view) {
   std::unordered_set<std::uint64_t> ids;
@@ -59,16 +80,19 @@ SharedVectors::SharedVectors(Parts parts)
   count();
 }
 
-/// A vertex is erased after a file without its aliases is durable, so that one that is missing is
-/// lost.
-void SharedVectors::require_hosts() const {
+/// A vertex is erased after a file without its aliases is durable, so that one that has some and is
+/// not there is lost. Those without are perhaps erased already.
+void SharedVectors::require_hosts() {
   if (table_.is_empty()) return;
   const collection::ViewPointer view = collection_.view();
   const std::unordered_set<std::uint64_t> fresh = fresh_ids(*view);
   for (const std::uint64_t host : table_.hosts()) {
-    if (table_.rows_of(host) == 0 || fresh.contains(host) || is_in_segment(*view, host)) continue;
-    throw Error("'{}' names row {}, whose vector is not there",
-                (folder_ / layout::kAliasFile).string(), host);
+    if (fresh.contains(host) || is_in_segment(*view, host)) continue;
+    if (table_.rows_of(host) > 0) {
+      throw Error("'{}' names row {}, whose vector is not there",
+                  (folder_ / layout::kAliasFile).string(), host);
+    }
+    (void)table_.forget(host);
   }
 }
 
@@ -95,15 +119,12 @@ void SharedVectors::begin_finding(std::size_t rows, const Sharing& sharing) {
 std::vector<SharedVectors::Found> SharedVectors::find(const changes::RowBatch& batch,
                                                       std::span<const std::size_t> rows) {
   const bool has_columns = !collection_.view()->schema->empty();
-  const dataset::VectorSet kept = collection::kept_copy(batch.rows, collection_.shape(), 1);
-  const std::size_t bytes = kept.view().row_bytes();
-  const auto vector_of = [&](std::size_t row) {
-    return std::span(static_cast<const std::byte*>(kept.view().row(row)), bytes);
-  };
+  const StoredVectors vectors(batch, collection_.shape());
+  const std::size_t bytes = vectors[0].size();
   std::vector<Found> candidates;
   std::vector<std::uint64_t> hosts;
   for (const std::size_t row : rows) {
-    const auto host = finder_->find(vector_of(row), tuple_of(batch.attributes, row, has_columns));
+    const auto host = finder_->find(vectors[row], tuple_of(batch.attributes, row, has_columns));
     if (!host || !table_.can_add(batch.ids[row], *host)) continue;
     if (std::ranges::find(due_, *host) != due_.end()) continue;
     candidates.push_back({row, *host});
@@ -116,7 +137,7 @@ std::vector<SharedVectors::Found> SharedVectors::find(const changes::RowBatch& b
     if (!there.found[i]) continue;
     const std::size_t row = candidates[i].row;
     const bool is_same =
-        std::ranges::equal(std::span(there.rows).subspan(at * bytes, bytes), vector_of(row)) &&
+        std::memcmp(there.rows.data() + at * bytes, vectors[row].data(), bytes) == 0 &&
         (!has_columns || std::ranges::equal(there.attributes.view().row(at),
                                             tuple_of(batch.attributes, row, true)));
     if (is_same) found.push_back(candidates[i]);
@@ -154,8 +175,6 @@ std::optional<std::vector<std::size_t>> SharedVectors::take(const changes::RowBa
     const std::unique_lock reading(reading_);
     for (const Found& one : found) {
       if (table_.bytes_of_next() > table_.bytes() + sharing.more_bytes) break;
-      // An earlier row of the batch may have been the last one that the host takes.
-      if (!table_.can_add(batch.ids[one.row], one.host)) continue;
       table_.add(batch.ids[one.row], one.host);
       dirty_ = true;
     }
@@ -171,13 +190,13 @@ std::optional<std::vector<std::size_t>> SharedVectors::take(const changes::RowBa
 
 void SharedVectors::inserted(const changes::RowBatch& batch, const Sharing& sharing) {
   if (!finds_.load(std::memory_order_relaxed)) return;
-  const dataset::VectorSet kept = collection::kept_copy(batch.rows, collection_.shape(), 1);
+  const StoredVectors vectors(batch, collection_.shape());
   const std::lock_guard lock(changing_);
   if (!finder_) return;
   const bool has_columns = !collection_.view()->schema->empty();
   for (std::size_t row = 0; row < batch.ids.size(); ++row) {
-    finder_->add({static_cast<const std::byte*>(kept.view().row(row)), kept.view().row_bytes()},
-                 tuple_of(batch.attributes, row, has_columns), batch.ids[row], sharing.more_bytes);
+    finder_->add(vectors[row], tuple_of(batch.attributes, row, has_columns), batch.ids[row],
+                 sharing.more_bytes);
   }
   count();
 }

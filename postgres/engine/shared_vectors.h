@@ -81,7 +81,7 @@ class SharedVectors {
     std::uint64_t host;
   };
 
-  void require_hosts() const;
+  void require_hosts();
   void begin_finding(std::size_t rows, const Sharing& sharing);
   std::vector<Found> find(const changes::RowBatch& batch, std::span<const std::size_t> rows);
   void count();
