@@ -28,7 +28,7 @@ typedef enum AskOperation {
   kAskGet = 11,    // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
   kAskBuild = 12,  // AskRows without rows: makes the segment until the deadline; answers ToldBuild
   kAskSame = 13,   // AskRows, VIDs, tuples; answers a byte for each, 0 where it has other values
-  // As kAskInsert, for rows whose vectors are probably there: those of former versions.
+  // What kAskInsert is, for rows whose vectors are probably there: former versions have them.
   kAskInsertAgain = 14
 } AskOperation;
 

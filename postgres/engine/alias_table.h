@@ -36,8 +36,8 @@ class AliasTable {
   /// Hosts that have lost their last alias since this was called before. They are forgotten by
   /// forget() after a list without such aliases is durable.
   std::vector<std::uint64_t> take_idle();
-  /// Forgets a host that has no alias. Returns true where it had gone: nobody needs its vertex any
-  /// more. Returns false and does nothing else where it has aliases again.
+  /// Forgets a host that has no alias. Returns true where it had gone: its vertex is needed by no
+  /// row any more. Returns false and does nothing else where it has aliases again.
   bool forget(std::uint64_t host);
   /// Says that these may be forgotten later, as take_idle() does.
   void give_back(const std::vector<std::uint64_t>& hosts);
@@ -70,8 +70,8 @@ class AliasTable {
   std::size_t bytes_of_next() const { return links_.bytes_of_next(); }
 
  private:
-  /// Of an alias: its host, and the host's aliases that came before and after it. Of a host: flags
-  /// and how many aliases it has, and the last one that came.
+  /// An alias has its host here, and that one's aliases that came before and after it. A host has
+  /// flags, how many aliases it has, and the last one that came.
   struct Link {
     static constexpr std::uint64_t kHost = std::uint64_t{1} << 63;
     static constexpr std::uint64_t kGone = std::uint64_t{1} << 62;

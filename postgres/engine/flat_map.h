@@ -104,7 +104,7 @@ class FlatMap {
     }
   }
 
-  std::vector<Slot> slots_;  ///< as many as a power of two
+  std::vector<Slot> slots_;  ///< a power of two of them
   std::size_t size_ = 0;
 };
 

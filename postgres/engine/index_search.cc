@@ -46,8 +46,8 @@ std::uint64_t nanoseconds(Ticks ticks) {
   return static_cast<std::uint64_t>(1e3 * ticks_to_us(ticks));
 }
 
-/// How many rows meet a condition, where so many vertices do and some of these were found. Where
-/// others are left, or some rows had no room, it is more than there are in the answer.
+/// Returns how many rows meet a condition that these vertices meet, `found` of which were found.
+/// Where others are left, or some rows had no room, it is more than there are in the answer.
 std::uint64_t matching_rows(std::uint64_t vertices, std::uint64_t found,
                             const SharedVectors::Rows& rows) {
   return vertices < found ? vertices : vertices - found + rows.all;

@@ -36,7 +36,7 @@ class SharedVectors {
     std::filesystem::path folder;
     IndexName name;
     collection::Collection& collection;
-    layout::AliasList list;     ///< as the file has it
+    layout::AliasList list;     ///< what the file has
     std::uint64_t covered = 0;  ///< rows from this one on come again
   };
   /// Throws Error where the list names a vertex that the collection does not have.

@@ -38,9 +38,9 @@ class VectorFinder {
 
   collection::ViewPointer view_;  ///< null: all rows were looked at
   const std::size_t row_bytes_;
-  std::size_t part_ = 0;  ///< of the memtables, and then of the segments
+  std::size_t part_ = 0;  ///< a memtable, or a segment after all of these
   NodeId row_ = 0;
-  FlatMap<std::uint64_t> ids_;  ///< by their hashes
+  FlatMap<std::uint64_t> ids_;  ///< the keys are hashes
   std::vector<std::byte> vector_;
 };
 
