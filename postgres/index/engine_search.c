@@ -21,7 +21,7 @@ struct StoreSearch {
   bool has_asked;     // the first search was answered
   bool is_last;       // no further search finds more
   HTAB* given;        // VIDs; NULL before there is a second search, unless rows are counted
-  StoreFound* found;  // what the last search found that was not given; room for ASK_MOST_ROWS
+  StoreFound* found;  // what the last search found that was not given; room for ASK_MOST_FOUND
   size_t count;
   size_t at;
   farvec_counts counts;
@@ -50,7 +50,7 @@ StoreSearch* search_engine(Store* store, const void* query, const StoreSearchOpt
   search->list = within_bounds(options->list);
   // Where all rows that meet a condition were given is known by their number.
   search->given = *search->filter == '\0' ? NULL : make_vid_set();
-  search->found = palloc(ASK_MOST_ROWS * sizeof *search->found);
+  search->found = palloc(ASK_MOST_FOUND * sizeof *search->found);
   search->counts.size = sizeof search->counts;
   search->counts.matches = kNotKnown;
   return search;
@@ -118,7 +118,7 @@ static void take_found(StoreSearch* search, const EngineLink* link, uint32 bytes
   if (bytes < sizeof told) elog(ERROR, "the engine of farvec answers with too few bytes");
   memcpy(&told, link->answer, sizeof told);
   const Size row_bytes = sizeof(uint64) + sizeof(float);
-  if (told.count > search->k || bytes != sizeof told + told.count * row_bytes) {
+  if (told.count > ASK_MOST_FOUND || bytes != sizeof told + told.count * row_bytes) {
     elog(ERROR, "the engine of farvec answers with %u rows in %u bytes", told.count, bytes);
   }
   const char* vids = link->answer + sizeof told;
@@ -134,7 +134,7 @@ static void take_found(StoreSearch* search, const EngineLink* link, uint32 bytes
     add_found(search, vid, distance);
   }
   add_counts(search, &told);
-  search->is_last = told.count < search->k || search->k == ASK_MOST_ROWS;
+  search->is_last = told.complete == 1 || search->k == ASK_MOST_ROWS;
 }
 
 // An index that was closed meanwhile, and opened again, has to catch up.

@@ -116,6 +116,7 @@ typedef struct Delivery {
   double longest;
   size_t stored;    // rows that have entries, and of which the store is to be told
   bool is_writing;  // an error ended the writing of entries
+  bool is_again;    // former versions of some of these rows have the same vectors
 } Delivery;
 
 Delivery* make_delivery(Relation index, size_t room);
