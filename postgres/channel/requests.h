@@ -15,6 +15,8 @@
 
 // The most rows of a search, and the longest list of candidates.
 #define ASK_MOST_ROWS 2048
+// The most rows of an answer: several may have one vector.
+#define ASK_MOST_FOUND 6000
 #define ASK_MOST_COLUMNS 32
 
 typedef enum AskOperation {
@@ -30,7 +32,9 @@ typedef enum AskOperation {
   kAskSummary = 10,  // nothing; answers ToldSummary
   kAskGet = 11,    // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
   kAskBuild = 12,  // AskRows without rows: makes the segment until the deadline; answers ToldBuild
-  kAskSame = 13    // AskRows, VIDs, tuples; answers a byte for each, 0 where it has other values
+  kAskSame = 13,   // AskRows, VIDs, tuples; answers a byte for each, 0 where it has other values
+  // What kAskInsert is, for rows whose vectors are probably there: former versions have them.
+  kAskInsertAgain = 14
 } AskOperation;
 
 typedef enum AskBegins {
@@ -80,7 +84,7 @@ typedef struct AskVid {
 
 typedef struct AskSearch {
   AskedIndex index;
-  uint32_t k;     // 1 to ASK_MOST_ROWS
+  uint32_t k;     // 1 to ASK_MOST_ROWS vectors; all rows that have them come
   uint32_t list;  // to ASK_MOST_ROWS; where it is less than k, k
   uint32_t query_bytes;
   uint32_t filter_bytes;  // 0: there is none
@@ -116,7 +120,7 @@ typedef struct ToldFound {
   uint64_t bytes;
   uint64_t estimates;
   uint64_t distances;
-  uint64_t matches;
+  uint64_t matches;  // rows that meet the filter; greater than `count` where others may be left
   uint64_t walks;
   uint64_t scans;
   uint64_t took_ns;  // the search itself, on its core

@@ -69,7 +69,8 @@ void insert(Indexes& indexes, const Request& request) {
   reader.end();
   const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
   indexes.require_memory(*index);
-  index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms));
+  const Sharing sharing{request.operation() == kAskInsertAgain, indexes.memory_left()};
+  index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms), sharing);
   request.answer();
 }
 
@@ -177,6 +178,7 @@ void call(Indexes& indexes, const Request& request) {
     case kAskState:
       return tell_state(indexes, request);
     case kAskInsert:
+    case kAskInsertAgain:
       return insert(indexes, request);
     case kAskErase:
       return erase(indexes, request);
@@ -228,7 +230,9 @@ Calls::Calls(Indexes& indexes, unsigned threads)
 Calls::~Calls() = default;
 
 void Calls::submit(Request request) {
-  Threads& threads = request.operation() == kAskInsert ? *inserts_ : *threads_;
+  const std::uint32_t operation = request.operation();
+  const bool inserts = operation == kAskInsert || operation == kAskInsertAgain;
+  Threads& threads = inserts ? *inserts_ : *threads_;
   boost::asio::post(threads.pool,
                     [this, request = std::move(request)] { answer_call(indexes_, request); });
 }

@@ -226,6 +226,14 @@ static bool insert_into_engine(Store* store, const uint64* vids, const void* vec
   return change(store, kAskInsert, rows, count, patience, error);
 }
 
+static bool insert_into_engine_again(Store* store, const uint64* vids, const void* vectors,
+                                     StoreTuples tuples, size_t count, Patience* patience,
+                                     farvec_error* error) {
+  const RowsToAsk rows = {
+      .vids = vids, .vectors = vectors, .tuples = store->columns.count > 0 ? &tuples : NULL};
+  return change(store, kAskInsertAgain, rows, count, patience, error);
+}
+
 static bool erase_from_engine(Store* store, const uint64* vids, size_t count, Patience* patience,
                               farvec_error* error) {
   return change(store, kAskErase, (RowsToAsk){.vids = vids}, count, patience, error);
@@ -355,6 +363,7 @@ const StoreKind kEngineStore = {.name = "engine",
                                 .was_ready = was_ready_in_engine,
                                 .is_there = is_engine_there,
                                 .insert = insert_into_engine,
+                                .insert_again = insert_into_engine_again,
                                 .erase = erase_from_engine,
                                 .compare = compare_in_engine,
                                 .covers = covers_in_engine,
