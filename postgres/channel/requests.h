@@ -6,7 +6,12 @@
 #ifndef FARVEC_POSTGRES_CHANNEL_REQUESTS_H
 #define FARVEC_POSTGRES_CHANNEL_REQUESTS_H
 
+#include <assert.h>
 #include <stdint.h>
+
+// Grows with each change of this header, so that an engine and an extension of two installations
+// know each other.
+#define ASK_VERSION 1
 
 // The most rows of a search, and the longest list of candidates.
 #define ASK_MOST_ROWS 2048
@@ -132,5 +137,11 @@ typedef struct ToldSummary {
   uint32_t indexes;       // folders
   uint32_t open;
 } ToldSummary;
+
+static_assert(sizeof(AskedIndex) == 24 && sizeof(AskOpen) == 80 && sizeof(AskRows) == 40 &&
+                  sizeof(AskVid) == 40 && sizeof(AskSearch) == 48 && sizeof(AskList) == 24 &&
+                  sizeof(ToldState) == 40 && sizeof(ToldBuild) == 24 && sizeof(ToldFound) == 80 &&
+                  sizeof(ToldList) == 8 && sizeof(ToldSummary) == 24,
+              "requests have changed: raise ASK_VERSION, and then these sizes");
 
 #endif

@@ -1,10 +1,13 @@
 #include "postgres/engine/engine.h"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/file_names.h"
 #include "base/input_file.h"
 #include "base/output_file.h"
 #include "collection/search/collection_part.h"
@@ -48,7 +51,8 @@ collection::CollectionAccess access_for(const EngineOptions& options) {
   return access;
 }
 
-/// Only a file of our own is removed, since the text may be anything.
+/// Only a file of our own is removed, since the text may be anything. In a copy of another server's
+/// folder it names that server's file, which its engine has locked.
 void remove_former(const fs::path& note) {
   if (!fs::exists(note)) return;
   const std::string path = read_text(note.string(), kMostPath, "a path");
@@ -56,7 +60,9 @@ void remove_former(const fs::path& note) {
   if (lstat(path.c_str(), &found) != 0) return;
   const bool ours = S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
                     fs::path(path).filename().string().starts_with("farvec-");
-  if (ours) unlink(path.c_str());
+  if (!ours) return;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (file.valid() && try_lock(file.get()) == FileLock::taken) unlink(path.c_str());
 }
 
 /// Without the note, a file that this engine leaves stays until someone removes it. That is better

@@ -88,7 +88,7 @@ static void begin_in_engine(Store* store, bool is_build, Patience* patience) {
   farvec_error error = {0};
   ToldState state;
   const AskBegins begins = is_build ? kAskBuilds : kAskBegins;
-  EngineLink* link = engine_link(&error);
+  EngineLink* link = engine_link_soon(&error);
   if (link == NULL || !open_now(store, link, begins, patience, &state, &error)) {
     raise_engine_error(&error, patience);
   }

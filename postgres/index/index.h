@@ -168,4 +168,7 @@ bool farvec_validate(Oid class);
 // (clauses.c).
 void add_clauses(struct PlannerInfo* root, struct IndexPath* path);
 
+// From now on plans leave out distances that only order (plan.c). Once in a process.
+void watch_plans(void);
+
 #endif
