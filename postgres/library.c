@@ -13,7 +13,7 @@
 #include "postgres/encoding.h"
 
 #define LIBRARY_FILE "libfarvec.so.0"
-#define AFTER_TIMEOUT_MS 500  // so that the server's own error comes first
+#define AFTER_TIMEOUT_MS 500
 
 static Library loaded;
 static bool is_loaded = false;
@@ -102,8 +102,8 @@ static int is_interrupted(void* context) {
   return patience->gave_way;
 }
 
-// Time that the server leaves the statement. What ends the statement is then PostgreSQL itself, and
-// nobody searches on for a client that waits no more.
+// Time that the server leaves the statement, and a little more. So PostgreSQL's own error comes
+// first, and a search of which the client waits no more has an end.
 static double server_allows_ms(TimeoutId timeout) {
   if (!get_timeout_active(timeout)) return INFINITY;
   const long left_ms =

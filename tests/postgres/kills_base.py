@@ -54,6 +54,7 @@ class Killed:
 
     def __init__(self, server, tables):
         self.server, self.tables = server, tables
+        self.makes_unlogged = True  # whether clients make indexes of unlogged tables
 
     @staticmethod
     def make(pg_config, extension, node=None, **settings):
@@ -70,7 +71,9 @@ class Killed:
         server.__dict__.update(self.server.__dict__)
         server.folder, server.log = folder, folder.with_name(folder.name + ".log")
         server.sessions, server.sockets = {}, None
-        return Killed(server, self.tables)
+        other = Killed(server, self.tables)
+        other.makes_unlogged = self.makes_unlogged
+        return other
 
     def start(self, **settings):
         self.server.start({**KILLED_SETTINGS, "fsync": "off", "log_min_messages": "warning", **settings})
@@ -82,6 +85,7 @@ class Killed:
         """Of a member, whose folder goes too."""
         self.server.end_sessions()
         self.server.control("stop", "--mode", "immediate")
+        self.server.remove_segment()
         shutil.rmtree(self.server.folder, ignore_errors=True)
         if self.server.sockets is not None:
             shutil.rmtree(self.server.sockets, ignore_errors=True)
@@ -94,6 +98,7 @@ class Killed:
         for client in range(clients):
             first = (number * clients + client) * 100_000 + 1
             one = Client(self.tables, client, first, generator)
+            one.makes_unlogged = self.makes_unlogged
             file = self.server.top / f"client-{client}.sql"
             file.write_text(one.script(statements))
             begun.append(subprocess.Popen(

@@ -69,6 +69,7 @@ class Client:
     def __init__(self, tables, number, first_id, generator):
         self.tables, self.number, self.next_id, self.generator = tables, number, first_id, generator
         self.prepared = 0
+        self.makes_unlogged = True
 
     def some(self, table, share=20):
         r = self.generator
@@ -126,6 +127,8 @@ class Client:
 
     def maintain(self, table):
         r = self.generator
+        if table.options and not self.makes_unlogged:
+            return f"VACUUM {table.name}"
         if table.place:  # two indexes cannot share a collection
             return r.choice((f"VACUUM {table.name}", f"REINDEX INDEX {table.index}"))
         return r.choice((f"REINDEX INDEX {table.index}", f"TRUNCATE {table.name}",
@@ -175,12 +178,12 @@ class Comparison:
             faults += self.compare(table)
         return faults
 
-    def ids(self, table, how, where, limit, by_distance=False):
+    def ids(self, table, how, where, limit, more="", by_distance=False):
         distance = f"v {table.operator} {self.asked}"
         conditions = " AND ".join(part for part in (table.where, where) if part) or "true"
         shown = f"{distance}" if by_distance else "id"
         return self.sql(f"{how} SET extra_float_digits = 0; SELECT {shown} FROM {table.name} "
-                        f"WHERE {conditions} ORDER BY {distance} LIMIT {limit};")
+                        f"WHERE {conditions} ORDER BY {distance} LIMIT {limit};{more}")
 
     def compare(self, table):
         """All rows come once, the nearest are the nearest, and conditions give the same rows."""
@@ -209,14 +212,16 @@ class Comparison:
             self.sql(f"VACUUM {table.name};")
         can = f"v IS NOT NULL AND (v {table.operator} {self.asked}) <> 'NaN'::float8"
         expected = set(self.ids(table, BY_TABLE, can, 100_000))
-        found = self.ids(table, wide + f"SET farvec.iterative_scan = off; SET farvec.search_list = {MOST_FOUND};",
-                         can, 100_000)
+        *found, scan = self.ids(table, wide + "SET farvec.iterative_scan = off; "
+                                f"SET farvec.search_list = {MOST_FOUND};", can, 100_000, "SELECT farvec_last_scan();")
+        # Vectors whose entries were lost with unwritten WAL stay in a store, and take places.
+        most = MOST_FOUND - json.loads(scan or '{"dead": 0}')["dead"]
         faults = []
         if len(set(found)) != len(found) or not set(found) <= expected:
             faults.append(f"{table.name}: the store gives rows that are not there: "
                           f"{difference(sorted(expected), sorted(found))}")
-        if is_primary and len(found) < 0.9 * min(len(expected), MOST_FOUND):
-            faults.append(f"{table.name}: the store gives {len(found)} of {len(expected)} rows")
+        if is_primary and len(found) < 0.9 * min(len(expected), most):
+            faults.append(f"{table.name}: the store gives {len(found)} of {len(expected)} rows: {scan}")
         return faults
 
 
