@@ -224,7 +224,7 @@ void SharedVectors::save(Ticks until) {
     const std::lock_guard lock(changing_);
     if (!dirty_ && due_.empty()) return;
     dirty_ = false;
-    const std::unique_lock reading(reading_);
+    // Cores read the table meanwhile, which may be long: nothing that they read changes.
     idle = table_.take_idle();
     list = table_.list();
   }
@@ -232,7 +232,6 @@ void SharedVectors::save(Ticks until) {
     layout::write_aliases(folder_, name_, list);
   } catch (...) {
     const std::lock_guard lock(changing_);
-    const std::unique_lock reading(reading_);
     table_.give_back(idle);
     dirty_ = true;
     throw;

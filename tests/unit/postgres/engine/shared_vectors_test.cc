@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "changes/batches.h"
-#include "collection/segment/segment_access.h"
 #include "layout/collection/coverage_mark.h"
 #include "postgres/engine/picked_rows.h"
+#include "tests/unit/postgres/engine/access.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::postgres {
@@ -26,13 +26,6 @@ constexpr std::uint32_t kDimension = 6;
 constexpr Sharing kAgain{.expected = true, .more_bytes = std::size_t{1} << 30};
 constexpr Sharing kNew{.expected = false, .more_bytes = std::size_t{1} << 30};
 const layout::Schema kSchema({{.name = "c1", .type = layout::ColumnType::i64}});
-
-collection::CollectionAccess access() {
-  collection::CollectionAccess access;
-  access.segments = collection::SegmentAccess::on("dram");
-  access.log_segment_bytes = 1 << 20;
-  return access;
-}
 
 /// Vectors that differ by their first element, and the rows that have them.
 struct Rows {
@@ -70,7 +63,8 @@ class SharedVectorsTest : public testing::Test {
   void open(std::uint64_t covered) {
     shared_.reset();
     collection_.reset();
-    collection_ = std::make_unique<collection::Collection>(folder_.path() / "collection", access());
+    collection_ =
+        std::make_unique<collection::Collection>(folder_.path() / "collection", access_of_tests());
     shared_ = std::make_unique<SharedVectors>(
         SharedVectors::Parts{.folder = folder_.path(),
                              .name = kName,
