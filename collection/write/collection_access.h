@@ -21,6 +21,10 @@ struct CollectionAccess {
   /// Compute nodes that follow the collection: when segments of clusters are merged, what those
   /// nodes have probed also decides the groups. Null: only what this process has probed does.
   std::shared_ptr<const ProbingNodes> followers = nullptr;
+  /// False: it has no log. What no segment has is lost with the process, and so are the rows that
+  /// were replaced by it: it is for an owner that knows which rows there should be, and tells those
+  /// that are missing again.
+  bool logged = true;
   wal::Durability durability = wal::Durability::commit;
   double interval_us = 10'000;
   /// What the log allocates on the disk at a time. It bounds the bytes of a record.

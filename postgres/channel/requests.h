@@ -18,14 +18,15 @@ typedef enum AskOperation {
   kAskInsert = 3,    // AskRows, VIDs, vectors one after the other, tuples
   kAskErase = 4,     // AskRows, VIDs
   kAskCovers = 5,    // AskVid
-  kAskFlush = 6,     // AskVid
+  kAskLacks = 6,     // AskLacks, AskPages; answers AskBits for each page: VIDs that lack
   kAskSearch = 7,    // AskSearch, the query, the filter; answers ToldFound, VIDs, distances
   kAskDrop = 8,      // AskedIndex
   kAskList = 9,      // AskList; answers ToldList, AskedIndexes
   kAskSummary = 10,  // nothing; answers ToldSummary
   kAskGet = 11,    // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
   kAskBuild = 12,  // AskRows without rows: makes the segment until the deadline; answers ToldBuild
-  kAskSame = 13    // AskRows, VIDs, tuples; answers a byte for each, 0 where it has other values
+  kAskSame = 13,   // AskRows, VIDs, tuples; answers a byte for each, 0 where it has other values
+  kAskTell = 14    // as kAskInsert, of rows that lack: many come together, and none waits for links
 } AskOperation;
 
 typedef enum AskBegins {
@@ -69,9 +70,40 @@ typedef struct AskRows {
 typedef struct AskVid {
   AskedIndex index;
   uint64_t vid;
-  uint32_t ready;  // kAskCovers: 1 where all later inserts are told too
-  uint32_t zero;
+  uint32_t ready;    // 1 where all later inserts are told too
+  uint32_t opening;  // the ToldState's before anything was told: another is told nothing; 0: any
 } AskVid;
+
+// A VID is the number of a page and a place in it. Rows of a page have one generation, so the
+// numbers grow with time.
+#define ASK_PLACE_BITS 10
+#define ASK_PAGE_WORDS ((1 << ASK_PLACE_BITS) / 64)
+
+typedef struct AskBits {
+  uint64_t words[ASK_PAGE_WORDS];  // bit i % 64 of word i / 64 is of place i
+} AskBits;
+
+// A page with the VIDs that live. Those of the page that do not, and are in the index, are erased,
+// where they are not less than `from`, and less than `until`.
+typedef struct AskPage {
+  uint64_t number;
+  AskBits live;
+} AskPage;
+
+#define ASK_MOST_PAGES 512
+
+// What pages are in a pass over all that there are.
+#define ASK_PASS_BEGINS 1u  // the first ones
+#define ASK_PASS_ENDS 2u    // the last ones: rows of pages that were not told since then go
+
+typedef struct AskLacks {
+  AskedIndex index;
+  uint64_t from;
+  uint64_t until;
+  uint64_t number;  // of the pass over all pages, which no other one has
+  uint32_t count;   // of pages, at most ASK_MOST_PAGES
+  uint32_t pass;    // ASK_PASS_BEGINS and ASK_PASS_ENDS; 0: others of it, or there is no pass
+} AskLacks;
 
 typedef struct AskSearch {
   AskedIndex index;
@@ -90,10 +122,10 @@ typedef struct AskList {
 typedef struct ToldState {
   uint64_t covered;
   uint64_t rows;
-  uint64_t bytes;   // on the disk, without the log
-  uint64_t memory;  // that it takes in the engine
-  uint32_t ready;   // 0 or 1
-  uint32_t zero;
+  uint64_t bytes;    // on the disk
+  uint64_t memory;   // that it takes in the engine
+  uint32_t ready;    // 0 or 1
+  uint32_t opening;  // not 0; another one whenever the index was opened again
 } ToldState;
 
 typedef struct ToldBuild {

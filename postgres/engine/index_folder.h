@@ -1,10 +1,9 @@
-// An index's folder has its collection, and the mark of what the collection covers.
+// An index's folder has its collection, and a mark of whose it is.
 #pragma once
 
 #include "collection/write/collection.h"
 #include "collection/write/collection_access.h"
 #include "layout/collection/collection_manifest.h"
-#include "layout/collection/coverage_mark.h"
 #include "postgres/channel/requests.h"
 #include "postgres/engine/index_name.h"
 #include <cstdint>
@@ -18,24 +17,20 @@ namespace farvec::postgres {
 /// metric.
 layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memory);
 
-/// A collection that was opened, with its mark as it is on the disk.
-struct OpenedFolder {
-  std::unique_ptr<collection::Collection> collection;
-  layout::CoverageMark mark;
-};
-
 /// Opens what is in an index's folder, if it is that index's own and whole. Throws Error saying why
 /// it is not usable, and then the index has to begin anew; throws SystemError where the system
 /// failed, and then it may be usable later.
-OpenedFolder open_folder(const std::filesystem::path& folder, const IndexName& name,
-                         const collection::CollectionAccess& access);
+std::unique_ptr<collection::Collection> open_folder(const std::filesystem::path& folder,
+                                                    const IndexName& name,
+                                                    const collection::CollectionAccess& access);
 
-/// Makes an empty collection in a new folder, which covers nothing, and opens it. Throws
+/// Makes an empty collection in a new folder, and opens it. Throws
 /// StatusError (invalid_argument) for a shape that no collection has, and Error; then nothing is
 /// left.
-OpenedFolder make_folder(const std::filesystem::path& folder, const IndexName& name,
-                         layout::CollectionManifest manifest,
-                         const collection::CollectionAccess& access);
+std::unique_ptr<collection::Collection> make_folder(const std::filesystem::path& folder,
+                                                    const IndexName& name,
+                                                    layout::CollectionManifest manifest,
+                                                    const collection::CollectionAccess& access);
 
 /// Removes a folder, in a way that a kill does not leave half of an index under its name.
 void remove_folder(const std::filesystem::path& folder);

@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 
 /// The memory of all indexes is counted again after this time.
 constexpr double kCountedForUs = 10e3;
-constexpr double kFlushUs = 10e6;
 /// Rows of a build wait in this share of the memory: they, the segment's and its graph's are there
 /// at once.
 constexpr std::uint64_t kWaitingShare = 3;
@@ -226,22 +225,14 @@ std::shared_ptr<Indexes::Entry> Indexes::longest_unused(const OpenIndex* but) co
   return found;
 }
 
-/// What is closed loses nothing, and has to catch up from its mark when it is opened again. Does
-/// not wait for a thread that opens or drops it, since that may wait for this one.
+/// What is closed loses its fresh rows, and has to catch up when it is opened again. Does not wait
+/// for a thread that opens or drops it, since that may wait for this one.
 bool Indexes::close(Entry& entry) {
   const std::unique_lock lock(entry.changing, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   std::shared_ptr<OpenIndex> index = index_of(entry);
   if (index == nullptr) return true;
   const IndexName name = index->name();
-  try {
-    const Ticks end = now_ticks() + us_to_ticks(kFlushUs);
-    index->make_durable(end);  // a backend may be catching up: it believes what it was answered
-    index->flush_told(end);
-  } catch (const std::exception& error) {
-    spdlog::warn("index {} stays open: {}", to_string(name), error.what());
-    return false;
-  }
   spdlog::info("index {} is closed: others need its memory", to_string(name));
   index.reset();
   let_go(entry);
@@ -268,14 +259,9 @@ bool Indexes::wait_until_closed(const IndexName& name, double most_us) {
   }
 }
 
-void Indexes::flush_told() {
+void Indexes::save_erased() {
   for (const auto& index : all_open()) {
-    if (index->leaving()) continue;
-    try {
-      index->flush_told(now_ticks() + us_to_ticks(kFlushUs));
-    } catch (const std::exception& error) {
-      spdlog::warn("index {} is not durable: {}", to_string(index->name()), error.what());
-    }
+    if (!index->leaving()) index->save_erased();
   }
 }
 

@@ -47,9 +47,8 @@ class Indexes {
   std::shared_ptr<OpenIndex> open(const IndexName& name, const AskOpen& shape);
   /// Removes an index, open or not. Throws Error where files cannot be removed.
   void drop(const IndexName& name);
-  /// Makes durable what all open indexes were told (OpenIndex::flush_told()). What fails is logged,
-  /// and tried again by the next call. For one thread, which may wait.
-  void flush_told();
+  /// Calls OpenIndex::save_erased() for all open indexes.
+  void save_erased();
   /// Closes what was dropped, when no core has it any more. It may wait.
   void clean();
 

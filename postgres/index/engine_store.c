@@ -118,6 +118,7 @@ static StoreState state_in_engine(Store* store, Patience* patience) {
   }
   store->looked_in = link->incarnation;
   store->ready_in = state.ready == 1 ? link->incarnation : 0;
+  store->opening = state.opening;
   return (StoreState){.covered = state.covered,
                       .ready = state.ready == 1,
                       .rows = state.rows,
@@ -226,6 +227,13 @@ static bool insert_into_engine(Store* store, const uint64* vids, const void* vec
   return change(store, kAskInsert, rows, count, patience, error);
 }
 
+static bool tell_engine(Store* store, const uint64* vids, const void* vectors, StoreTuples tuples,
+                        size_t count, Patience* patience, farvec_error* error) {
+  const RowsToAsk rows = {
+      .vids = vids, .vectors = vectors, .tuples = store->columns.count > 0 ? &tuples : NULL};
+  return change(store, kAskTell, rows, count, patience, error);
+}
+
 static bool erase_from_engine(Store* store, const uint64* vids, size_t count, Patience* patience,
                               farvec_error* error) {
   return change(store, kAskErase, (RowsToAsk){.vids = vids}, count, patience, error);
@@ -241,15 +249,67 @@ static EngineLink* link_as_before(const Store* store, farvec_error* error) {
   return NULL;
 }
 
-static void tell_vid(Store* store, uint32 operation, uint64 vid, bool ready, Patience* patience) {
+// An engine that has closed the index since, and opened it again, is not ready afterwards.
+static void covers_in_engine(Store* store, uint64 vid, bool ready, Patience* patience) {
   farvec_error error = {0};
   uint32 bytes;
-  const AskVid asked = {.index = store->index, .vid = vid, .ready = ready};
+  const AskVid asked = {
+      .index = store->index, .vid = vid, .ready = ready, .opening = store->opening};
   EngineLink* link = link_as_before(store, &error);
   if (link == NULL ||
-      !ask_engine(link, operation, &asked, sizeof asked, patience, &bytes, &error)) {
+      !ask_engine(link, kAskCovers, &asked, sizeof asked, patience, &bytes, &error)) {
     raise_engine_error(&error, patience);
   }
+}
+
+static uint32 flags_of(const StorePass* pass, bool is_first, bool is_last) {
+  return (pass->begins && is_first ? ASK_PASS_BEGINS : 0) |
+         (pass->ends && is_last ? ASK_PASS_ENDS : 0);
+}
+
+// Asks with pages that fit a request.
+static bool ask_pages(EngineLink* link, const AskLacks* asked, const StorePage* pages,
+                      StoreBits* lacks, Patience* patience, farvec_error* error) {
+  StaticAssertStmt(sizeof *pages == sizeof(AskPage) && sizeof *lacks == sizeof(AskBits) &&
+                       FARVEC_PLACE_BITS == ASK_PLACE_BITS,
+                   "pages are asked for as they are");
+  StaticAssertStmt(sizeof *asked + ASK_MOST_PAGES * sizeof *pages <= CHANNEL_REQUEST_BYTES &&
+                       ASK_MOST_PAGES * sizeof *lacks <= CHANNEL_ANSWER_BYTES,
+                   "the pages of a request fit");
+  uint32 bytes;
+  char* to = engine_request(link, patience, error);
+  if (to == NULL) return false;
+  memcpy(to, asked, sizeof *asked);
+  memcpy(to + sizeof *asked, pages, asked->count * sizeof *pages);
+  if (!engine_ask(link, kAskLacks, (uint32)(sizeof *asked + asked->count * sizeof *pages), patience,
+                  &bytes, error)) {
+    return false;
+  }
+  if (bytes != asked->count * sizeof *lacks) {
+    elog(ERROR, "the engine of farvec answers for other pages");
+  }
+  memcpy(lacks, link->answer, bytes);
+  return true;
+}
+
+static void lacks_in_engine(Store* store, const StorePage* pages, size_t count,
+                            const StorePass* pass, StoreBits* lacks, Patience* patience) {
+  farvec_error error = {0};
+  size_t at = 0;
+  do {
+    const size_t part = Min(count - at, ASK_MOST_PAGES);
+    const AskLacks asked = {.index = store->index,
+                            .from = pass->from,
+                            .until = pass->until,
+                            .number = pass->number,
+                            .count = (uint32)part,
+                            .pass = flags_of(pass, at == 0, at + part == count)};
+    EngineLink* link = reach_engine(store, patience, &error);
+    if (link == NULL || !ask_pages(link, &asked, pages + at, lacks + at, patience, &error)) {
+      raise_engine_error(&error, patience);
+    }
+    at += part;
+  } while (at < count);
 }
 
 // A build whose engine was started again ends with an error.
@@ -267,14 +327,6 @@ static bool build_in_engine(Store* store, uint64* done, Patience* patience) {
   memcpy(&told, link->answer, sizeof told);
   *done = told.linked;
   return told.finished == 1;
-}
-
-static void covers_in_engine(Store* store, uint64 vid, bool ready, Patience* patience) {
-  tell_vid(store, kAskCovers, vid, ready, patience);
-}
-
-static void flush_engine(Store* store, uint64 vid, Patience* patience) {
-  tell_vid(store, kAskFlush, vid, true, patience);
 }
 
 // Takes the vectors of one answer. Those that are not there have none in it.
@@ -358,7 +410,8 @@ const StoreKind kEngineStore = {.name = "engine",
                                 .erase = erase_from_engine,
                                 .compare = compare_in_engine,
                                 .covers = covers_in_engine,
-                                .flush = flush_engine,
+                                .lacks = lacks_in_engine,
+                                .tell = tell_engine,
                                 .get = get_from_engine,
                                 .search = search_engine,
                                 .next = next_of_engine,

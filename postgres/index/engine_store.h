@@ -16,6 +16,7 @@ typedef struct Store {
   uint64 opened_in;  // the incarnation in which this backend has opened it
   uint64 looked_in;  // that of the last state()
   uint64 ready_in;   // that in which it was ready then; 0: none
+  uint32 opening;    // that of the last state(): what is told of it holds for no other one
 } Store;
 
 // The link, with the index open in its engine. NULL, with the reason in `error`, where that cannot
