@@ -95,8 +95,8 @@ class Collection final : public changes::Changing {
   void insert(const changes::RowBatch& batch, const changes::Patience& patience,
               Receipt& receipt) override;
   /// Does what insert() does for rows that come many together: they do not wait until others are
-  /// linked. As many as memtables have room for may be without links then, and searches compare
-  /// with each of them. Later inserts have no more than these, until fewer are left.
+  /// linked. Memtables may be full of rows without links then, and searches compare with each of
+  /// them. Later inserts add none to these until fewer are left.
   void insert_unlinked(const changes::RowBatch& batch, const changes::Patience& patience,
                        Receipt& receipt);
   /// Inserts many rows without the log and the memtables: all become one segment, which is durable

@@ -21,10 +21,6 @@ struct CollectionAccess {
   /// Compute nodes that follow the collection: when segments of clusters are merged, what those
   /// nodes have probed also decides the groups. Null: only what this process has probed does.
   std::shared_ptr<const ProbingNodes> followers = nullptr;
-  /// False: it has no log. What no segment has is lost with the process, and so are the rows that
-  /// were replaced by it: it is for an owner that knows which rows there should be, and tells those
-  /// that are missing again.
-  bool logged = true;
   wal::Durability durability = wal::Durability::commit;
   double interval_us = 10'000;
   /// What the log allocates on the disk at a time. It bounds the bytes of a record.
@@ -36,6 +32,10 @@ struct CollectionAccess {
   double merge_bytes_per_s = 0;
   bool link = false;  ///< link memtables in the background: for processes that search
   bool merge = true;  ///< merge segments in the background
+  /// False: it has no log. What no segment has is lost with the process, and so are the rows that
+  /// were replaced by it: it is for an owner that knows which rows there should be, and tells those
+  /// that are missing again.
+  bool logged = true;
   /// The most fresh rows that are not linked, where memtables are linked: an insert that would
   /// exceed it links rows first. A batch of more rows than this goes in when all others are linked.
   /// 0: the number of rows that are compared in the time of a search of a memtable's graph, see

@@ -26,7 +26,7 @@ typedef enum AskOperation {
   kAskGet = 11,    // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
   kAskBuild = 12,  // AskRows without rows: makes the segment until the deadline; answers ToldBuild
   kAskSame = 13,   // AskRows, VIDs, tuples; answers a byte for each, 0 where it has other values
-  kAskTell = 14    // as kAskInsert, of rows that lack: many come together, and none waits for links
+  kAskTell = 15    // like kAskInsert: rows that lack, many together, of which none waits for links
 } AskOperation;
 
 typedef enum AskBegins {
@@ -100,8 +100,8 @@ typedef struct AskLacks {
   AskedIndex index;
   uint64_t from;
   uint64_t until;
-  uint64_t number;  // of the pass over all pages, which no other one has
-  uint32_t count;   // of pages, at most ASK_MOST_PAGES
+  uint64_t number;  // which pass over all pages it is: no other one has the number
+  uint32_t count;   // how many pages follow, at most ASK_MOST_PAGES
   uint32_t pass;    // ASK_PASS_BEGINS and ASK_PASS_ENDS; 0: others of it, or there is no pass
 } AskLacks;
 

@@ -93,6 +93,8 @@ Engine::Engine(const EngineOptions& options)
     cores_.emplace_back([this] { run_core(); });
   }
   channel_set_state(&file_.channel(), kChannelServing);
+  // The first searches then need not wait for it. It goes on while the server replays its WAL.
+  calls_.run([this] { indexes_.open_ahead([this] { return stopping_.load(); }); });
 }
 
 Engine::~Engine() {

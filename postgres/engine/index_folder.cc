@@ -107,6 +107,28 @@ std::unique_ptr<collection::Collection> make_folder(const fs::path& folder, cons
   }
 }
 
+std::vector<FolderOnDisk> folders_on_disk(const fs::path& all) {
+  std::vector<FolderOnDisk> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(all, error)) {
+    const std::optional<IndexName> name = parse_index_name(entry.path().filename().string());
+    if (!name) continue;
+    FolderOnDisk folder{.name = *name};
+    const fs::path manifest = entry.path() / kCollection / layout::kCollectionFile;
+    folder.written_at = fs::last_write_time(manifest, error);
+    if (error) continue;
+    fs::recursive_directory_iterator file(entry.path(), error);
+    for (; !error && file != fs::recursive_directory_iterator(); file.increment(error)) {
+      if (file->is_regular_file(error)) folder.bytes += file->file_size(error);
+    }
+    if (!error) found.push_back(folder);
+  }
+  std::sort(found.begin(), found.end(), [](const FolderOnDisk& one, const FolderOnDisk& other) {
+    return one.written_at > other.written_at;
+  });
+  return found;
+}
+
 void remove_folder(const fs::path& folder) {
   if (!fs::exists(folder)) return;
   const fs::path leaving = parent_of(folder) / (std::string(kLeaving) + folder.filename().string());

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 namespace farvec::postgres {
 
@@ -31,6 +32,15 @@ std::unique_ptr<collection::Collection> make_folder(const std::filesystem::path&
                                                     const IndexName& name,
                                                     layout::CollectionManifest manifest,
                                                     const collection::CollectionAccess& access);
+
+struct FolderOnDisk {
+  IndexName name;
+  std::uint64_t bytes = 0;                          ///< sum of its files
+  std::filesystem::file_time_type written_at = {};  ///< when its manifest was
+};
+/// Returns the folders of indexes, those that were written last first. Those that go meanwhile may
+/// be left out.
+std::vector<FolderOnDisk> folders_on_disk(const std::filesystem::path& all);
 
 /// Removes a folder, in a way that a kill does not leave half of an index under its name.
 void remove_folder(const std::filesystem::path& folder);

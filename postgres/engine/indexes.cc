@@ -155,6 +155,23 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
   return keep(*entry, std::move(index));
 }
 
+void Indexes::open_ahead(const Interruption& gives_up) {
+  for (const FolderOnDisk& known : folders_on_disk(options_.folder)) {
+    if (gives_up()) return;
+    if (memory_used() + known.bytes > options_.memory) continue;
+    const std::shared_ptr<Entry> entry = entry_of(known.name);
+    // One that is asked for now is opened by who asks.
+    const std::unique_lock lock(entry->changing, std::try_to_lock);
+    if (!lock.owns_lock() || index_of(*entry) != nullptr) continue;
+    try {
+      const std::shared_ptr<OpenIndex> index = try_open(*entry, known.name);
+      if (index != nullptr) index->note_unused();
+    } catch (const std::exception& error) {
+      spdlog::warn("index {} is not open yet: {}", to_string(known.name), error.what());
+    }
+  }
+}
+
 /// The server gives the name of a file again when what had it is gone.
 void Indexes::drop_former(const IndexName& name) {
   for (const IndexName& other : list({}, static_cast<std::size_t>(-1))) {

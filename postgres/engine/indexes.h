@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/progress.h"
 #include "collection/write/collection_access.h"
 #include "layout/index/directory_lock.h"
 #include "postgres/channel/requests.h"
@@ -45,6 +46,10 @@ class Indexes {
   /// The same, and makes it where there is none, or where it is not usable or has another shape.
   /// Then an index of the same file with another number is gone for good, and is dropped.
   std::shared_ptr<OpenIndex> open(const IndexName& name, const AskOpen& shape);
+  /// Opens indexes that have folders, those that were written last first, as long as there is room
+  /// without closing others. What cannot be opened stays closed until it is asked for. It may take
+  /// long, and looks at `gives_up` between two of them.
+  void open_ahead(const Interruption& gives_up);
   /// Removes an index, open or not. Throws Error where files cannot be removed.
   void drop(const IndexName& name);
   /// Calls OpenIndex::save_erased() for all open indexes.

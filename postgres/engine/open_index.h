@@ -78,6 +78,8 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
 
   /// Notes that it is used now.
   void touch() { used_at_.store(now_ticks(), std::memory_order_relaxed); }
+  /// It was not asked for yet, and makes room for one that is.
+  void note_unused() { used_at_.store(0, std::memory_order_relaxed); }
   Ticks used_at() const { return used_at_.load(std::memory_order_relaxed); }
 
   /// Says that the index is being closed or removed: cores let go of it.

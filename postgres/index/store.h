@@ -13,7 +13,7 @@
 #include "client/c/farvec.h"
 #include "postgres/library.h"
 
-#define FARVEC_PLACE_BITS 10  // of a VID: which place of its page (status.h)
+#define FARVEC_PLACE_BITS 10  // the last bits of a VID: its place in its page (status.h)
 
 #define kCoversAll PG_UINT64_MAX
 #define kNotKnown PG_UINT64_MAX
