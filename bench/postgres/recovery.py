@@ -94,6 +94,17 @@ def is_there(pid):
         return False
 
 
+def cpu_ms(pid):
+    """What the threads of a process have had of processors, whatever else ran."""
+    sum_ns = 0
+    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            sum_ns += int(path.read_text().split()[0])
+        except OSError:
+            pass  # a thread has ended
+    return sum_ns / 1e6
+
+
 def title_of(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/cmdline").read_text()
@@ -270,12 +281,17 @@ class Recovery:
         self.server.sql("SELECT 1;")
         wait_until("the index is planned", self.is_planned)
         planned = time.time()
+        asked = (int(self.server.one("SELECT pg_backend_pid();")), self.engine(self.worker()))
+        before = [cpu_ms(pid) for pid in asked]
+        began_search = time.time()
         first_ms = self.search(wanted, vector)
-        answered = time.time()
+        answered = time.time() - (began_search - planned)
+        backend_ms, engine_ms = (cpu_ms(pid) - was for pid, was in zip(asked, before))
         if first_ms is None:
             raise SystemExit("error: the first answer is wrong")
         found = {"replay_ms": 1e3 * (ready - began), "engine_ms": 1e3 * (planned - ready),
-                 "first_search_ms": first_ms, "ready_to_answer_ms": 1e3 * (answered - ready)}
+                 "first_search_ms": first_ms, "backend_cpu_ms": backend_ms, "engine_cpu_ms": engine_ms,
+                 "ready_to_answer_ms": 1e3 * (answered - ready)}
         lines = [CAUGHT_UP.search(line) for line in self.server.log.read_text()[said:].splitlines()]
         phases = [line.groups() for line in lines if line is not None]
         if len(phases) != 1:
