@@ -275,8 +275,8 @@ class Recovery:
         said = len(self.server.log.read_text())
         self.kill()
         began = time.time()
-        if self.server.control("start", "--log", self.server.log) != 0:
-            raise SystemExit("error: the server does not start again")
+        if self.server.control("start", "--timeout", str(PATIENCE_S), "--log", self.server.log) != 0:
+            raise SystemExit("error: the server does not start again: " + self.server.log.read_text()[said:])
         ready = self.ready_at(self.server.log.read_text()[said:])
         self.server.sql("SELECT 1;")
         wait_until("the index is planned", self.is_planned)
