@@ -69,9 +69,12 @@ void insert(Indexes& indexes, const Request& request) {
   reader.end();
   const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
   indexes.require_memory(*index);
-  const bool is_told = request.operation() == kAskTell;
-  index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms),
-                is_told ? OpenIndex::Coming::many_that_lack : OpenIndex::Coming::new_rows);
+  const std::uint32_t asked_for = request.operation();
+  const Sharing sharing{asked_for == kAskInsertAgain, indexes.memory_left()};
+  index->insert(
+      vids, vectors, tuples.view(), end_of(asked.deadline_ms),
+      {asked_for == kAskTell ? OpenIndex::Coming::many_that_lack : OpenIndex::Coming::new_rows,
+       sharing});
   request.answer();
 }
 
@@ -200,6 +203,7 @@ void call(Indexes& indexes, const Request& request) {
     case kAskState:
       return tell_state(indexes, request);
     case kAskInsert:
+    case kAskInsertAgain:
     case kAskTell:
       return insert(indexes, request);
     case kAskErase:
@@ -253,7 +257,8 @@ Calls::~Calls() = default;
 
 void Calls::submit(Request request) {
   const std::uint32_t asked = request.operation();
-  Threads& threads = asked == kAskInsert || asked == kAskTell ? *inserts_ : *threads_;
+  const bool inserts = asked == kAskInsert || asked == kAskInsertAgain || asked == kAskTell;
+  Threads& threads = inserts ? *inserts_ : *threads_;
   boost::asio::post(threads.pool,
                     [this, request = std::move(request)] { answer_call(indexes_, request); });
 }

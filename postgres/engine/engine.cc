@@ -1,10 +1,13 @@
 #include "postgres/engine/engine.h"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/file_names.h"
 #include "base/input_file.h"
 #include "base/output_file.h"
 #include "collection/search/collection_part.h"
@@ -24,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kSlots = 16;  ///< searches that a core has at once
 constexpr unsigned kCallThreads = 8;
-constexpr std::uint32_t kSaveEvery = 60;    ///< rounds between two calls of save_erased()
+constexpr std::uint32_t kSaveEvery = 60;    ///< rounds between two calls of Indexes::save()
 constexpr std::uint32_t kOwnersEvery = 20;  ///< rounds between two looks for processes that ended
 /// In the folder: the path of the last channel's file.
 constexpr const char* kSegmentFile = "segment";
@@ -44,7 +47,8 @@ collection::CollectionAccess access_for(const EngineOptions& options) {
   return access;
 }
 
-/// Only a file of our own is removed, since the text may be anything.
+/// Only a file of our own is removed, since the text may be anything. In a copy of another server's
+/// folder it names that server's file, which its engine has locked.
 void remove_former(const fs::path& note) {
   if (!fs::exists(note)) return;
   const std::string path = read_text(note.string(), kMostPath, "a path");
@@ -52,7 +56,9 @@ void remove_former(const fs::path& note) {
   if (lstat(path.c_str(), &found) != 0) return;
   const bool ours = S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
                     fs::path(path).filename().string().starts_with("farvec-");
-  if (ours) unlink(path.c_str());
+  if (!ours) return;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (file.valid() && try_lock(file.get()) == FileLock::taken) unlink(path.c_str());
 }
 
 /// Without the note, a file that this engine leaves stays until someone removes it. That is better
@@ -102,6 +108,7 @@ Engine::~Engine() {
   stopping_.store(true, std::memory_order_relaxed);
   channel_wake_all(&file_.channel());
   for (std::thread& core : cores_) core.join();
+  indexes_.save();
 }
 
 void Engine::run_core() {
@@ -120,7 +127,12 @@ void Engine::run_core() {
 
 void Engine::keep_house() {
   channel_sweep(&file_.channel(), rounds_ % kOwnersEvery == 0);
-  if (++rounds_ % kSaveEvery == 0) indexes_.save_erased();
+  if (++rounds_ % kSaveEvery == 0 && !saving_.exchange(true)) {
+    calls_.run([this] {
+      indexes_.save();
+      saving_ = false;
+    });
+  }
   indexes_.clean();
 }
 

@@ -85,19 +85,23 @@ layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memo
   return manifest;
 }
 
-std::unique_ptr<collection::Collection> open_folder(const fs::path& folder, const IndexName& name,
-                                                    const collection::CollectionAccess& access) {
+OpenedFolder open_folder(const fs::path& folder, const IndexName& name,
+                         const collection::CollectionAccess& access) {
   require_own_mark(folder, name);
-  return std::make_unique<collection::Collection>(folder / kCollection, access);
+  OpenedFolder opened;
+  opened.aliases = layout::read_aliases(folder, to_string(name));
+  opened.collection = std::make_unique<collection::Collection>(folder / kCollection, access);
+  return opened;
 }
 
-std::unique_ptr<collection::Collection> make_folder(const fs::path& folder, const IndexName& name,
-                                                    layout::CollectionManifest manifest,
-                                                    const collection::CollectionAccess& access) {
+OpenedFolder make_folder(const fs::path& folder, const IndexName& name,
+                         layout::CollectionManifest manifest,
+                         const collection::CollectionAccess& access) {
   const NewFolders made(folder);
   try {
     collection::Collection::create(folder / kCollection, std::move(manifest), layout::as_it_is,
                                    access.logged ? access.log_segment_bytes : 0);
+    layout::write_aliases(folder, to_string(name), {});
     layout::write_coverage(folder, expected_mark(folder, name));
     return open_folder(folder, name, access);
   } catch (...) {

@@ -3,6 +3,7 @@
 
 #include "collection/write/collection.h"
 #include "collection/write/collection_access.h"
+#include "layout/collection/alias_file.h"
 #include "layout/collection/collection_manifest.h"
 #include "postgres/channel/requests.h"
 #include "postgres/engine/index_name.h"
@@ -18,20 +19,24 @@ namespace farvec::postgres {
 /// metric.
 layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memory);
 
+/// A collection that was opened, and which of its vectors rows share, as it is on the disk.
+struct OpenedFolder {
+  std::unique_ptr<collection::Collection> collection;
+  layout::AliasList aliases;
+};
+
 /// Opens what is in an index's folder, if it is that index's own and whole. Throws Error saying why
 /// it is not usable, and then the index has to begin anew; throws SystemError where the system
 /// failed, and then it may be usable later.
-std::unique_ptr<collection::Collection> open_folder(const std::filesystem::path& folder,
-                                                    const IndexName& name,
-                                                    const collection::CollectionAccess& access);
+OpenedFolder open_folder(const std::filesystem::path& folder, const IndexName& name,
+                         const collection::CollectionAccess& access);
 
 /// Makes an empty collection in a new folder, and opens it. Throws
 /// StatusError (invalid_argument) for a shape that no collection has, and Error; then nothing is
 /// left.
-std::unique_ptr<collection::Collection> make_folder(const std::filesystem::path& folder,
-                                                    const IndexName& name,
-                                                    layout::CollectionManifest manifest,
-                                                    const collection::CollectionAccess& access);
+OpenedFolder make_folder(const std::filesystem::path& folder, const IndexName& name,
+                         layout::CollectionManifest manifest,
+                         const collection::CollectionAccess& access);
 
 struct FolderOnDisk {
   IndexName name;

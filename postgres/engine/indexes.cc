@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 /// The memory of all indexes is counted again after this time.
 constexpr double kCountedForUs = 10e3;
+constexpr double kSaveUs = 10e6;
 /// Rows of a build wait in this share of the memory: they, the segment's and its graph's are there
 /// at once.
 constexpr std::uint64_t kWaitingShare = 3;
@@ -250,6 +251,7 @@ bool Indexes::close(Entry& entry) {
   std::shared_ptr<OpenIndex> index = index_of(entry);
   if (index == nullptr) return true;
   const IndexName name = index->name();
+  save(*index);
   spdlog::info("index {} is closed: others need its memory", to_string(name));
   index.reset();
   let_go(entry);
@@ -276,9 +278,17 @@ bool Indexes::wait_until_closed(const IndexName& name, double most_us) {
   }
 }
 
-void Indexes::save_erased() {
+void Indexes::save() {
   for (const auto& index : all_open()) {
-    if (!index->leaving()) index->save_erased();
+    if (!index->leaving()) save(*index);
+  }
+}
+
+void Indexes::save(OpenIndex& index) {
+  try {
+    index.save(now_ticks() + us_to_ticks(kSaveUs));
+  } catch (const std::exception& error) {
+    spdlog::warn("index {} is not saved: {}", to_string(index.name()), error.what());
   }
 }
 
@@ -306,11 +316,23 @@ std::size_t Indexes::memory_used() const {
   return sum;
 }
 
-void Indexes::require_memory(const OpenIndex& index) {
+void Indexes::require_memory(OpenIndex& index) {
   if (make_room(1, &index)) return;
+  if (index.shared().forget_vectors()) {
+    {
+      const std::lock_guard lock(mutex_);
+      counted_at_ = 0;
+    }
+    if (make_room(1, &index)) return;
+  }
   throw StatusError(StatusCode::resource_exhausted,
                     "indexes take {} MiB, which is all of the memory that the engine may take",
                     bytes_in_mib(memory_used()));
+}
+
+std::size_t Indexes::memory_left() const {
+  const std::size_t used = memory_used();
+  return used < options_.memory ? options_.memory - used : 0;
 }
 
 std::vector<IndexName> Indexes::list(const IndexName& after, std::size_t most) const {

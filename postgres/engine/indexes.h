@@ -52,14 +52,17 @@ class Indexes {
   void open_ahead(const Interruption& gives_up);
   /// Removes an index, open or not. Throws Error where files cannot be removed.
   void drop(const IndexName& name);
-  /// Calls OpenIndex::save_erased() for all open indexes.
-  void save_erased();
+  /// Calls OpenIndex::save() for all open indexes. What fails is logged, and tried again by the
+  /// next call. For one thread, which may wait.
+  void save();
   /// Closes what was dropped, when no core has it any more. It may wait.
   void clean();
 
   /// Throws StatusError (resource_exhausted) where open indexes take all of the memory, and no
   /// other than this one can be closed.
-  void require_memory(const OpenIndex& index);
+  void require_memory(OpenIndex& index);
+  /// Returns how many bytes of memory open indexes may still take.
+  std::size_t memory_left() const;
   /// Returns names of folders, in order, after this one; at most `most`.
   std::vector<IndexName> list(const IndexName& after, std::size_t most) const;
   ToldSummary summary() const;
@@ -77,6 +80,7 @@ class Indexes {
   std::shared_ptr<OpenIndex> try_open(Entry& entry, const IndexName& name);
   void drop_former(const IndexName& name);
   std::shared_ptr<OpenIndex> keep(Entry& entry, std::shared_ptr<OpenIndex> index);
+  static void save(OpenIndex& index);
   void let_go(Entry& entry);
   bool make_room(std::size_t bytes, const OpenIndex* but);
   std::shared_ptr<Entry> longest_unused(const OpenIndex* but) const;

@@ -5,6 +5,7 @@
 #include "changes/batches.h"
 #include "changes/changing.h"
 #include "changes/receipt.h"
+#include "postgres/engine/picked_rows.h"
 #include <algorithm>
 #include <utility>
 
@@ -37,11 +38,14 @@ std::uint64_t unlinked_in(const collection::View& view) {
 
 }  // namespace
 
-OpenIndex::OpenIndex(std::filesystem::path folder, IndexName name,
-                     std::unique_ptr<collection::Collection> collection)
+OpenIndex::OpenIndex(std::filesystem::path folder, IndexName name, OpenedFolder opened)
     : folder_(std::move(folder)),
       name_(name),
-      collection_(std::move(collection)),
+      collection_(std::move(opened.collection)),
+      shared_({.folder = folder_,
+               .name = name,
+               .collection = *collection_,
+               .list = std::move(opened.aliases)}),
       opening_(next_opening()) {}
 
 void OpenIndex::load() const {
@@ -50,7 +54,7 @@ void OpenIndex::load() const {
 }
 
 void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
-                       const layout::TupleView& tuples, Ticks until, Coming coming) {
+                       const layout::TupleView& tuples, Ticks until, const Manner& manner) {
   const layout::CollectionManifest& shape = collection_->shape();
   const std::size_t row_bytes = packed_bytes(shape.source_type, shape.dimension);
   if (vectors.size() != vids.size() * row_bytes) {
@@ -66,12 +70,26 @@ void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
   if (!collection_->build_failure().empty()) {
     until = std::min(until, now_ticks() + us_to_ticks(kFailingUs));
   }
+  insert_rest(batch, until, manner);
+}
+
+/// Inserts the rows of a batch that share no vector.
+void OpenIndex::insert_rest(const changes::RowBatch& batch, Ticks until, const Manner& manner) {
+  const std::optional<std::vector<std::size_t>> left = shared_.take(batch, manner.sharing);
+  if (!left) return insert_all(batch, until, manner);
+  if (left->empty()) return;
+  const PickedRows rest(batch, *left);
+  insert_all(rest.batch(), until, manner);
+}
+
+void OpenIndex::insert_all(const changes::RowBatch& batch, Ticks until, const Manner& manner) {
   changes::Receipt receipt;
-  if (coming == Coming::many_that_lack) {
+  if (manner.coming == Coming::many_that_lack) {
     collection_->insert_unlinked(batch, {.until = until}, receipt);
   } else {
     collection_->insert(batch, {.until = until}, receipt);
   }
+  shared_.inserted(batch, manner.sharing);
 }
 
 void OpenIndex::begin_build(std::size_t most_bytes) {
@@ -96,9 +114,17 @@ ToldBuild OpenIndex::build(Ticks until) {
 }
 
 void OpenIndex::erase(std::span<const std::uint64_t> vids, Ticks until) {
-  changes::Receipt receipt;
-  collection_->erase(vids, {.until = until}, receipt);
-  if (receipt.done > 0) erased_.store(true, std::memory_order_relaxed);
+  shared_.erase(vids, until);
+  erased_.store(true, std::memory_order_relaxed);
+}
+
+/// Aliases have their hosts' vertices; hosts that have gone are there for these alone.
+SharedRows OpenIndex::rows_that_share() const {
+  const layout::AliasList list = shared_.list();
+  SharedRows rows{.more = {}, .gone = {list.gone.begin(), list.gone.end()}};
+  rows.more.reserve(list.aliases.size());
+  for (const layout::Alias& alias : list.aliases) rows.more.push_back(alias.id);
+  return rows;
 }
 
 /// Notes pages of a pass, and returns at its end the VIDs that are on none of them. Two passes at a
@@ -115,13 +141,14 @@ std::vector<std::uint64_t> OpenIndex::note_pages(const AskLacks& asked,
   if ((asked.pass & ASK_PASS_ENDS) == 0) return {};
   pass_ = 0;
   const auto all = std::exchange(pass_pages_, {});
-  return vids_elsewhere(*view(), all, {asked.from, asked.until});
+  return vids_elsewhere(*view(), rows_that_share(), all, {asked.from, asked.until});
 }
 
 /// What a comparison erases that was given up was dead when its pages were read, and is for ever.
 std::vector<AskBits> OpenIndex::lacks(const AskLacks& asked, std::span<const AskPage> pages,
                                       Ticks until) {
-  PageDifferences found = compare_pages(*view(), pages, {asked.from, asked.until});
+  PageDifferences found =
+      compare_pages(*view(), rows_that_share(), pages, {asked.from, asked.until});
   const std::vector<std::uint64_t> elsewhere = note_pages(asked, pages);
   found.gone.insert(found.gone.end(), elsewhere.begin(), elsewhere.end());
   if (!found.gone.empty()) erase(found.gone, until);
@@ -129,7 +156,7 @@ std::vector<AskBits> OpenIndex::lacks(const AskLacks& asked, std::span<const Ask
 }
 
 changes::FoundRows OpenIndex::get(std::span<const std::uint64_t> vids, Ticks until) const {
-  return changes::get_all(*collection_, vids, {.patience = {.until = until}});
+  return changes::get_all(*collection_, shared_.vertices_of(vids), {.patience = {.until = until}});
 }
 
 void OpenIndex::covers(std::uint64_t vid, bool ready) {
@@ -139,15 +166,25 @@ void OpenIndex::covers(std::uint64_t vid, bool ready) {
   if (unlinked_in(*view()) > kManyUnlinked) collection_->freeze_soon();
 }
 
-void OpenIndex::save_erased() {
-  if (erased_.exchange(false, std::memory_order_relaxed)) collection_->save_soon();
+void OpenIndex::save(Ticks until) {
+  bool erased = erased_.exchange(false, std::memory_order_relaxed);
+  const std::uint64_t before = view()->live();
+  try {
+    shared_.save(until);  // erases vertices that no row has any more
+  } catch (...) {
+    if (erased) erased_.store(true, std::memory_order_relaxed);
+    throw;
+  }
+  erased = erased || view()->live() != before;
+  if (erased) collection_->save_soon();
 }
 
 ToldState OpenIndex::state() const {
   const bool is_ready = ready();  // it is read before the VID that it is ready from
   const collection::ViewSize size = size_of(*collection_->view());
   return {.covered = covered_.load(std::memory_order_relaxed),
-          .rows = size.live,
+          .rows = static_cast<std::uint64_t>(static_cast<std::int64_t>(size.live) +
+                                             shared_.more_rows()),
           .bytes = size.segment_bytes,
           .memory = memory(),
           .ready = is_ready ? 1u : 0u,
@@ -157,7 +194,8 @@ ToldState OpenIndex::state() const {
 std::size_t OpenIndex::memory() const {
   const collection::ViewSize size = size_of(*collection_->view());
   const std::shared_ptr<IndexBuild> build = building();
-  return size.segment_bytes + size.dram_bytes + (build == nullptr ? 0 : build->bytes());
+  return size.segment_bytes + size.dram_bytes + shared_.bytes() +
+         (build == nullptr ? 0 : build->bytes());
 }
 
 }  // namespace farvec::postgres

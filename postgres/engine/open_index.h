@@ -8,7 +8,9 @@
 #include "collection/write/collection.h"
 #include "postgres/channel/requests.h"
 #include "postgres/engine/index_build.h"
+#include "postgres/engine/index_folder.h"
 #include "postgres/engine/index_name.h"
+#include "postgres/engine/shared_vectors.h"
 #include "postgres/engine/vid_pages.h"
 #include <atomic>
 #include <cstddef>
@@ -25,8 +27,8 @@ namespace farvec::postgres {
 /// Any thread may call everything at any time. Calls that change it may wait.
 class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
  public:
-  OpenIndex(std::filesystem::path folder, IndexName name,
-            std::unique_ptr<collection::Collection> collection);
+  /// Throws Error where what was opened does not fit together.
+  OpenIndex(std::filesystem::path folder, IndexName name, OpenedFolder opened);
 
   const IndexName& name() const { return name_; }
   const std::filesystem::path& folder() const { return folder_; }
@@ -37,13 +39,17 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   void load() const;
 
   /// How rows come: some that are new, or many that lack, which do not wait until others are
-  /// linked.
+  /// linked; and what is known of their vectors.
   enum class Coming : std::uint8_t { new_rows, many_that_lack };
-  /// Inserts packed vectors, one for each VID. Throws StatusError (invalid_argument) for vectors of
-  /// another size or that no search can find, or values that the columns cannot have, and Refusal,
-  /// or Error.
+  struct Manner {
+    Coming coming = Coming::new_rows;
+    Sharing sharing = {};
+  };
+  /// Inserts packed vectors, one for each VID. Those that rows have already may be shared. Throws
+  /// StatusError (invalid_argument) for vectors of another size or that no search can find, or
+  /// values that the columns cannot have, and Refusal, or Error.
   void insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
-              const layout::TupleView& tuples, Ticks until, Coming coming = Coming::new_rows);
+              const layout::TupleView& tuples, Ticks until, const Manner& manner = {});
   /// Rows that are inserted from now on wait for build(), as many as have `most_bytes` together.
   void begin_build(std::size_t most_bytes);
   /// Makes one segment of the rows that wait, as IndexBuild::advance() does.
@@ -60,9 +66,13 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// Takes it that every VID below this was inserted, and with `ready`, that every later one will
   /// be too. It may be searched.
   void covers(std::uint64_t vid, bool ready);
-  /// Has its files say soon what was erased since the last call. It need not be: what is erased
-  /// and comes back is erased again by the next comparison.
-  void save_erased();
+  /// Has its files say what was erased, and which rows share vectors, since the last call. They
+  /// need not: the next comparison finds what they do not say. Throws Error, and is tried again by
+  /// the next call then.
+  void save(Ticks until);
+
+  /// Says which rows have the vectors that searches find.
+  SharedVectors& shared() { return shared_; }
 
   /// Says whether searches may be answered: covers() was called since it was opened.
   bool caught_up() const { return caught_up_.load(std::memory_order_acquire); }
@@ -88,11 +98,15 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
 
  private:
   std::shared_ptr<IndexBuild> building() const;
+  SharedRows rows_that_share() const;
+  void insert_rest(const changes::RowBatch& batch, Ticks until, const Manner& manner);
+  void insert_all(const changes::RowBatch& batch, Ticks until, const Manner& manner);
   std::vector<std::uint64_t> note_pages(const AskLacks& asked, std::span<const AskPage> pages);
 
   const std::filesystem::path folder_;
   const IndexName name_;
   const std::unique_ptr<collection::Collection> collection_;
+  SharedVectors shared_;
   mutable std::mutex build_mutex_;
   std::shared_ptr<IndexBuild> build_;  ///< null: rows do not wait
   const std::uint32_t opening_;
@@ -100,7 +114,7 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   std::uint64_t pass_ = 0;  ///< its number; 0: there is none
   std::unordered_set<std::uint64_t> pass_pages_;
   std::atomic<std::uint64_t> covered_{0};
-  std::atomic<bool> erased_{false};  ///< since the last save_erased()
+  std::atomic<bool> erased_{false};  ///< since the last save()
   std::atomic<bool> ready_{false};
   std::atomic<bool> caught_up_{false};  ///< release after covered_ and ready_
   std::atomic<bool> leaving_{false};

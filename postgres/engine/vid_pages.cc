@@ -15,6 +15,11 @@ void set(AskBits& bits, std::uint64_t vid) {
   bits.words[place / 64] |= std::uint64_t{1} << place % 64;
 }
 
+void clear(AskBits& bits, std::uint64_t vid) {
+  const std::uint64_t place = vid % kPlaces;
+  bits.words[place / 64] &= ~(std::uint64_t{1} << place % 64);
+}
+
 VidRange range_of_page(std::uint64_t number, const VidRange& range) {
   return {std::max(range.from, number * kPlaces), std::min(range.until, (number + 1) * kPlaces)};
 }
@@ -50,20 +55,30 @@ void each_of(const collection::View::Bulk& bulk, const VidRange& range, const Us
   }
 }
 
-/// Sets the bits of all VIDs of the pages that are in the view.
-std::vector<AskBits> bits_in(const collection::View& view, std::span<const AskPage> pages) {
+/// Sets the bits of all VIDs of the pages that are there.
+std::vector<AskBits> bits_in(const collection::View& view, const SharedRows& shared,
+                             std::span<const AskPage> pages) {
   std::vector<AskBits> bits(pages.size());
   std::unordered_map<std::uint64_t, std::size_t> place;
   for (std::size_t i = 0; i < pages.size(); ++i) place.emplace(pages[i].number, i);
-  each_fresh(view, [&](std::uint64_t vid) {
+  const auto of = [&](std::uint64_t vid) {
     const auto found = place.find(page_of(vid));
-    if (found != place.end()) set(bits[found->second], vid);
+    return found == place.end() ? nullptr : &bits[found->second];
+  };
+  each_fresh(view, [&](std::uint64_t vid) {
+    if (AskBits* const page = of(vid); page != nullptr) set(*page, vid);
   });
   for (const collection::View::Bulk& bulk : view.segments) {
     for (std::size_t i = 0; i < pages.size(); ++i) {
       const std::uint64_t first = pages[i].number * kPlaces;
       each_of(bulk, {first, first + kPlaces}, [&](std::uint64_t vid) { set(bits[i], vid); });
     }
+  }
+  for (const std::uint64_t vid : shared.gone) {
+    if (AskBits* const page = of(vid); page != nullptr) clear(*page, vid);
+  }
+  for (const std::uint64_t vid : shared.more) {
+    if (AskBits* const page = of(vid); page != nullptr) set(*page, vid);
   }
   return bits;
 }
@@ -78,9 +93,9 @@ void append_vids(std::vector<std::uint64_t>& vids, std::uint64_t number, const A
 
 }  // namespace
 
-PageDifferences compare_pages(const collection::View& view, std::span<const AskPage> pages,
-                              const VidRange& range) {
-  PageDifferences found{.lacks = bits_in(view, pages), .gone = {}};
+PageDifferences compare_pages(const collection::View& view, const SharedRows& shared,
+                              std::span<const AskPage> pages, const VidRange& range) {
+  PageDifferences found{.lacks = bits_in(view, shared, pages), .gone = {}};
   for (std::size_t i = 0; i < pages.size(); ++i) {
     const AskBits within = places_within(pages[i].number, range);
     AskBits gone{};
@@ -95,13 +110,15 @@ PageDifferences compare_pages(const collection::View& view, std::span<const AskP
   return found;
 }
 
-std::vector<std::uint64_t> vids_elsewhere(const collection::View& view,
+std::vector<std::uint64_t> vids_elsewhere(const collection::View& view, const SharedRows& shared,
                                           const std::unordered_set<std::uint64_t>& pages,
                                           const VidRange& range) {
   std::vector<std::uint64_t> vids;
-  each_fresh(view, [&](std::uint64_t vid) {
+  const auto look = [&](std::uint64_t vid) {
     if (range.contains(vid) && !pages.contains(page_of(vid))) vids.push_back(vid);
-  });
+  };
+  each_fresh(view, look);
+  for (const std::uint64_t vid : shared.more) look(vid);
   for (const collection::View::Bulk& bulk : view.segments) {
     std::uint64_t last = ~std::uint64_t{0};
     bool is_told = false;
@@ -111,6 +128,7 @@ std::vector<std::uint64_t> vids_elsewhere(const collection::View& view,
       if (!is_told) vids.push_back(vid);
     });
   }
+  std::erase_if(vids, [&](std::uint64_t vid) { return shared.gone.contains(vid); });
   return vids;
 }
 

@@ -23,6 +23,12 @@ inline std::uint64_t page_of(std::uint64_t vid) {
   return vid >> ASK_PLACE_BITS;
 }
 
+/// Rows that share vectors, beside those that a view has.
+struct SharedRows {
+  std::vector<std::uint64_t> more;         ///< VIDs of which others have the vertices
+  std::unordered_set<std::uint64_t> gone;  ///< VIDs of vertices that are there for others alone
+};
+
 /// What a comparison has found.
 struct PageDifferences {
   std::vector<AskBits> lacks;       ///< for each page: VIDs that live and are not in the view
@@ -30,11 +36,11 @@ struct PageDifferences {
 };
 
 /// Compares pages, whose numbers differ, with a view, within the range.
-PageDifferences compare_pages(const collection::View& view, std::span<const AskPage> pages,
-                              const VidRange& range);
+PageDifferences compare_pages(const collection::View& view, const SharedRows& shared,
+                              std::span<const AskPage> pages, const VidRange& range);
 
 /// Returns the VIDs of a view within the range that are on none of these pages.
-std::vector<std::uint64_t> vids_elsewhere(const collection::View& view,
+std::vector<std::uint64_t> vids_elsewhere(const collection::View& view, const SharedRows& shared,
                                           const std::unordered_set<std::uint64_t>& pages,
                                           const VidRange& range);
 

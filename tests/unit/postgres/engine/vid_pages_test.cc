@@ -75,7 +75,7 @@ TEST_F(VidPages, TellsWhatLacksAndWhatIsGone) {
     VidRange range{0, ~std::uint64_t{0}};
     if (i > 0) range.from = random_.below(15 * kPlaces);
     if (i > 0) range.until = random_.below(30 * kPlaces);
-    PageDifferences found = compare_pages(*collection_->view(), pages, range);
+    PageDifferences found = compare_pages(*collection_->view(), {}, pages, range);
     std::vector<std::uint64_t> lacks;
     std::vector<std::uint64_t> gone;
     for (const std::uint64_t vid : live) {
@@ -100,20 +100,41 @@ TEST_F(VidPages, FindsRowsOfOtherPages) {
     for (const auto& [vid, row] : rows_) {
       if (range.contains(vid) && !pages.contains(page_of(vid))) expected.push_back(vid);
     }
-    std::vector<std::uint64_t> found = vids_elsewhere(*collection_->view(), pages, range);
+    std::vector<std::uint64_t> found = vids_elsewhere(*collection_->view(), {}, pages, range);
     std::sort(found.begin(), found.end());
     EXPECT_EQ(found, expected);
   }
+}
+
+TEST_F(VidPages, RowsThatShareAreThereAndVerticesForOthersAloneAreNot) {
+  open();
+  Batch batch;
+  for (const std::uint64_t vid : {1, 2, 3}) batch.add(vid, collection::random_row(random_));
+  collection::insert(*collection_, batch);
+  const SharedRows shared{.more = {10, 11, kPlaces + 1}, .gone = {2}};
+  std::vector<AskPage> pages(1);
+  for (const std::uint64_t vid : {1, 2, 10, 20}) {
+    pages[0].live.words[0] |= std::uint64_t{1} << vid;
+  }
+  PageDifferences found = compare_pages(*collection_->view(), shared, pages, {0, 2 * kPlaces});
+  EXPECT_EQ(vids_of(pages, found.lacks), std::vector<std::uint64_t>({2, 20}));
+  EXPECT_EQ(found.gone, std::vector<std::uint64_t>({3, 11}));
+  std::vector<std::uint64_t> elsewhere =
+      vids_elsewhere(*collection_->view(), shared, {}, {0, 2 * kPlaces});
+  std::sort(elsewhere.begin(), elsewhere.end());
+  EXPECT_EQ(elsewhere, std::vector<std::uint64_t>({1, 3, 10, 11, kPlaces + 1}));
+  EXPECT_EQ(vids_elsewhere(*collection_->view(), shared, {0}, {0, 2 * kPlaces}),
+            std::vector<std::uint64_t>({kPlaces + 1}));
 }
 
 TEST_F(VidPages, NothingIsThereOfAnEmptyCollection) {
   open();
   std::set<std::uint64_t> live;
   const std::vector<AskPage> pages = random_pages(3, live);
-  const PageDifferences found = compare_pages(*collection_->view(), pages, {0, 100 * kPlaces});
+  const PageDifferences found = compare_pages(*collection_->view(), {}, pages, {0, 100 * kPlaces});
   EXPECT_EQ(vids_of(pages, found.lacks).size(), live.size());
   EXPECT_TRUE(found.gone.empty());
-  EXPECT_TRUE(compare_pages(*collection_->view(), {}, {0, 1}).lacks.empty());
+  EXPECT_TRUE(compare_pages(*collection_->view(), {}, {}, {0, 1}).lacks.empty());
 }
 
 }  // namespace

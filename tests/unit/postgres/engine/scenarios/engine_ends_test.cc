@@ -38,6 +38,24 @@ TEST_F(EngineProgram, ACopyOfAFolderBeginsAnew) {
   EXPECT_NE(other.log().find("copy of the folder"), std::string::npos) << other.log();
 }
 
+TEST_F(EngineProgram, ACopyOfARunningEnginesFolderLeavesItsSegmentAlone) {
+  start();
+  const Table table(100);
+  index().open();
+  insert(table);
+  index().covers(101);
+  const fs::path copy = folder_.path() / "copy";
+  fs::copy(all_, copy, fs::copy_options::recursive);
+  {
+    const fs::path segment = folder_.path() / "farvec-copy";
+    RunningEngine other(copy, segment);
+    Asking asking(segment);
+    EXPECT_EQ(AskedIndexOf(asking, kShape).open().covered, 0u);
+  }
+  EXPECT_TRUE(fs::exists(segment_)) << "others could not reach the engine";
+  expect_answers(table);
+}
+
 TEST_F(EngineProgram, DamagedFilesBeginAnewAndTheLogSaysSo) {
   for (const char* file : {"covered", "collection/collection.json"}) {
     SCOPED_TRACE(file);
