@@ -31,4 +31,7 @@ StoreSearch* search_engine(Store* store, const void* query, const StoreSearchOpt
 size_t next_of_engine(StoreSearch* search, StoreFound* found, size_t most, Patience* patience);
 void counts_of_engine(const StoreSearch* search, farvec_counts* counts);
 
+void lacks_in_engine(Store* store, const StorePage* pages, size_t count, const StorePass* pass,
+                     StoreBits* lacks, Patience* patience);
+
 #endif
