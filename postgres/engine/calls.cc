@@ -71,10 +71,8 @@ void insert(Indexes& indexes, const Request& request) {
   indexes.require_memory(*index);
   const std::uint32_t asked_for = request.operation();
   const Sharing sharing{asked_for == kAskInsertAgain, indexes.memory_left()};
-  index->insert(
-      vids, vectors, tuples.view(), end_of(asked.deadline_ms),
-      {asked_for == kAskTell ? OpenIndex::Coming::many_that_lack : OpenIndex::Coming::new_rows,
-       sharing});
+  index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms),
+                {asked_for == kAskTell ? Coming::many_that_lack : Coming::new_rows, sharing});
   request.answer();
 }
 

@@ -24,6 +24,15 @@
 
 namespace farvec::postgres {
 
+/// New rows wait until others are linked. Of those that lack many come together, and do not.
+enum class Coming : std::uint8_t { new_rows, many_that_lack };
+
+/// How rows come, and what is known of their vectors.
+struct Manner {
+  Coming coming = Coming::new_rows;
+  Sharing sharing = {};
+};
+
 /// Any thread may call everything at any time. Calls that change it may wait.
 class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
  public:
@@ -38,13 +47,6 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// Brings the records of all segments to memory. Throws Error.
   void load() const;
 
-  /// How rows come: some that are new, or many that lack, which do not wait until others are
-  /// linked; and what is known of their vectors.
-  enum class Coming : std::uint8_t { new_rows, many_that_lack };
-  struct Manner {
-    Coming coming = Coming::new_rows;
-    Sharing sharing = {};
-  };
   /// Inserts packed vectors, one for each VID. Those that rows have already may be shared. Throws
   /// StatusError (invalid_argument) for vectors of another size or that no search can find, or
   /// values that the columns cannot have, and Refusal, or Error.
