@@ -4,6 +4,7 @@
 #include "base/status_error.h"
 #include "base/types.h"
 #include "postgres/channel/requests.h"
+#include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstring>
@@ -49,7 +50,9 @@ void build(Indexes& indexes, const Request& request) {
   const auto asked = reader.read<AskRows>();
   reader.end();
   const Ticks until = end_of(asked.deadline_ms);
-  request.answer_with(indexes.open(name_of(asked.index))->build(until));
+  const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
+  const bool is_last = request.operation() == kAskBuild;
+  request.answer_with(is_last ? index->build(until) : index->wait_for_room(until));
 }
 
 void tell_state(Indexes& indexes, const Request& request) {
@@ -69,8 +72,9 @@ void insert(Indexes& indexes, const Request& request) {
   reader.end();
   const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
   indexes.require_memory(*index);
-  index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms));
-  request.answer();
+  const bool is_in = index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms));
+  constexpr std::array<std::byte, 1> kLater{};
+  request.answer(is_in ? std::span<const std::byte>() : kLater);
 }
 
 void erase(Indexes& indexes, const Request& request) {
@@ -185,6 +189,7 @@ void call(Indexes& indexes, const Request& request) {
     case kAskFlush:
       return flush(indexes, request);
     case kAskBuild:
+    case kAskRoom:
       return build(indexes, request);
     case kAskDrop:
       return drop(indexes, request);

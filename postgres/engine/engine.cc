@@ -45,6 +45,7 @@ collection::CollectionAccess access_for(const EngineOptions& options) {
   access.log_segment_bytes = kLogSegmentBytes;
   access.link = true;
   access.build_threads = options.threads;
+  access.rounds_imports = true;
   return access;
 }
 

@@ -11,6 +11,8 @@
 namespace farvec::postgres {
 namespace {
 
+constexpr ToldBuild kNoBuild{.rows = 0, .linked = 0, .finished = 1, .zero = 0};
+
 /// Raises a number that others raise too.
 void raise(std::atomic<std::uint64_t>& number, std::uint64_t to) {
   std::uint64_t now = number.load(std::memory_order_relaxed);
@@ -33,7 +35,7 @@ void OpenIndex::load() const {
   for (const collection::View::Bulk& bulk : view->segments) bulk.segment->records().load();
 }
 
-void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
+bool OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
                        const layout::TupleView& tuples, Ticks until) {
   const layout::CollectionManifest& shape = collection_->shape();
   const std::size_t row_bytes = packed_bytes(shape.source_type, shape.dimension);
@@ -46,16 +48,17 @@ void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
   const changes::RowBatch batch{rows, vids, tuples};
   collection_->check(batch);
   const std::shared_ptr<IndexBuild> build = building();
-  if (build != nullptr && build->take(batch)) return;
+  if (build != nullptr) return build->take(batch);
   changes::Receipt receipt;
   collection_->insert(batch, {.until = until}, receipt);
-  if (vids.empty()) return;
+  if (vids.empty()) return true;
   const auto [least, most] = std::minmax_element(vids.begin(), vids.end());
   if (*least < marking_.load(std::memory_order_seq_cst)) {
     collection_->make_durable({.until = until});
   }
   raise(told_, *most + 1);
   changed_.store(true, std::memory_order_release);
+  return true;
 }
 
 void OpenIndex::begin_build(std::size_t most_bytes) {
@@ -68,9 +71,14 @@ std::shared_ptr<IndexBuild> OpenIndex::building() const {
   return build_;
 }
 
+ToldBuild OpenIndex::wait_for_room(Ticks until) {
+  const std::shared_ptr<IndexBuild> build = building();
+  return build == nullptr ? kNoBuild : build->wait_for_room(until);
+}
+
 ToldBuild OpenIndex::build(Ticks until) {
   const std::shared_ptr<IndexBuild> build = building();
-  if (build == nullptr) return {.rows = 0, .linked = 0, .finished = 1, .zero = 0};
+  if (build == nullptr) return kNoBuild;
   const ToldBuild told = build->advance(until);
   if (told.finished != 0) {
     const std::lock_guard lock(build_mutex_);

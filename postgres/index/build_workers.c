@@ -161,6 +161,9 @@ static bool begin_team(Build* build, Relation heap, const IndexInfo* info, int w
   if (team->context->nworkers_launched == 0) return false;
   build->shared = team->shared;
   WaitForParallelWorkersToAttach(team->context);
+  ereport(DEBUG1, (errmsg("index \"%s\" is built with %d workers",
+                          RelationGetRelationName(build->index.relation),
+                          team->context->nworkers_launched)));
   return true;
 }
 
