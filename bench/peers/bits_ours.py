@@ -19,8 +19,10 @@ OURS = {
     "b1 hamming": ["--store", "b1", "--by", "WAY"],
     "b1 jaccard": ["--store", "b1", "--by", "WAY", "--bits-metric", "jaccard"],
     "b1 hamming, packed": ["--store", "b1", "--by", "WAY", "--layout", "packed"],
+    "b1 hamming, packed, copy of f16": ["--store", "b1", "--by", "WAY", "--layout", "packed",
+                                        "--second-copy", "f16"],
 }
-MEASURED_APART = ("b1 hamming", "b1 hamming, packed")  # also with the second copy elsewhere
+MEASURED_APART = ("b1 hamming", "b1 hamming, packed", "b1 hamming, packed, copy of f16")  # also with the second copy elsewhere
 BUILT_OFTEN = ("f32", *MEASURED_APART)  # whose builds the verdicts divide
 IN_DRAM = "in DRAM"
 # Where else the second copy is: the tier, and searches in flight that are tried.

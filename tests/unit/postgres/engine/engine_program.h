@@ -40,19 +40,22 @@ inline constexpr std::int32_t kPrecondition = 9;
 
 /// Rows of a table: vectors with their VIDs.
 struct Table {
-  explicit Table(std::size_t count, std::uint64_t first = 1, std::uint32_t seed = 1) {
+  explicit Table(std::size_t count, std::uint64_t first = 1, std::uint32_t seed = 1,
+                 std::size_t dimensions = kDimension)
+      : dimension(dimensions) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal;
     for (std::size_t i = 0; i < count; ++i) vids.push_back(first + i);
-    for (std::size_t i = 0; i < count * kDimension; ++i) floats.push_back(normal(random));
+    for (std::size_t i = 0; i < count * dimension; ++i) floats.push_back(normal(random));
   }
   std::span<const float> row(std::size_t i) const {
-    return std::span(floats).subspan(i * kDimension, kDimension);
+    return std::span(floats).subspan(i * dimension, dimension);
   }
   std::span<const std::byte> bytes(std::size_t first, std::size_t count) const {
-    return std::as_bytes(std::span(floats).subspan(first * kDimension, count * kDimension));
+    return std::as_bytes(std::span(floats).subspan(first * dimension, count * dimension));
   }
 
+  std::size_t dimension;
   std::vector<std::uint64_t> vids;
   std::vector<float> floats;
 };
@@ -92,7 +95,8 @@ class EngineProgram : public testing::Test {
     engine_ = std::make_unique<RunningEngine>(all_, segment_, more);
     asking_ = std::make_unique<Asking>(segment_);
   }
-  AskedIndexOf index(const AskOpen& shape = kShape) { return {*asking_, shape}; }
+  AskedIndexOf index() { return {*asking_, shape_}; }
+  AskedIndexOf index(const AskOpen& shape) { return {*asking_, shape}; }
   void insert(const Table& table, std::size_t batch = 100) {
     for (std::size_t i = 0; i < table.vids.size(); i += batch) {
       const std::size_t count = std::min(batch, table.vids.size() - i);
@@ -103,24 +107,26 @@ class EngineProgram : public testing::Test {
   }
   /// With a list as long as allowed, searches of a small table find the very nearest.
   void expect_answers(const Table& table) {
-    const Table queries(20, 1, 99);
+    const Table queries(20, 1, 99, table.dimension);
     for (std::size_t i = 0; i < queries.vids.size(); ++i) {
       const std::vector<Row> expected = nearest(table, queries.row(i), 10);
       const std::vector<Row> found = index().rows(queries.bytes(i, 1), 10, ASK_MOST_ROWS);
       ASSERT_EQ(vids_of(found), vids_of(expected));
       for (std::size_t r = 0; r < found.size(); ++r) {
-        EXPECT_NEAR(found[r].distance, expected[r].distance, 1e-4);
+        // Floats of large sums have fewer digits after the point.
+        EXPECT_NEAR(found[r].distance, expected[r].distance,
+                    std::max(1e-4f, 1e-6f * expected[r].distance));
       }
     }
   }
   void begin_build() {
-    AskOpen builds = kShape;
+    AskOpen builds = shape_;
     builds.begins = kAskBuilds;
     EXPECT_EQ(asking_->ask_with(kAskOpen, builds).status, 0);
   }
   /// What was told when the build was finished.
   ToldBuild build() {
-    const AskRows asked{kShape.index, 0, 0, 20, 0};
+    const AskRows asked{shape_.index, 0, 0, 20, 0};
     while (true) {
       const Told told = asking_->ask_with(kAskBuild, asked);
       EXPECT_EQ(told.status, 0) << told.text();
@@ -137,6 +143,7 @@ class EngineProgram : public testing::Test {
   farvec::tests::TemporaryFolder folder_;
   const fs::path all_;
   const fs::path segment_;
+  AskOpen shape_ = kShape;  ///< that of index()
   std::unique_ptr<RunningEngine> engine_;
   std::unique_ptr<Asking> asking_;
 };

@@ -122,15 +122,18 @@ TEST_F(EngineProgram, RowsOfABuildBecomeOneSegment) {
 }
 
 TEST_F(EngineProgram, RowsAfterABuildAndThoseBesideItAreFoundToo) {
-  // A third of the memory is for rows that wait: 3,000 of them have 168 KB.
-  start({"--memory", "450KiB"});
-  const Table table(3000);
+  // A third of the memory is for rows that wait, of which 680 have room there. The others are in a
+  // memtable, which takes 1 MiB at once.
+  start({"--memory", "4MiB"});
+  shape_.dimension = 512;
+  const Table table(800, 1, 1, shape_.dimension);
   begin_build();
-  insert(table);
-  EXPECT_GT(index().state().rows, 0u) << "some had no room to wait";
-  EXPECT_LT(build().rows, 3000u);
-  EXPECT_EQ(index().state().rows, 3000u);
-  index().covers(3001);
+  insert(table, 40);
+  EXPECT_LT(index().state().memory, 4u << 20) << "no insert is refused for want of memory";
+  EXPECT_EQ(index().state().rows, 120u) << "some had no room to wait";
+  EXPECT_EQ(build().rows, 680u);
+  EXPECT_EQ(index().state().rows, 800u);
+  index().covers(801);
   expect_answers(table);
 }
 
