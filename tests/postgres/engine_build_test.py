@@ -135,5 +135,31 @@ class Builds(EngineTest):
         self.assert_whole()
 
 
+class LittleMemory(EngineTest):
+    """Rows of a table wait in a third of the engine's memory."""
+    settings = {"farvec.engine_memory": "16MB", "max_parallel_workers": 4}
+
+    def test_rows_that_have_no_room_become_several_segments(self):
+        self.make_items(10)
+        self.sql("CREATE TABLE long (id int, v vector(1000)) WITH (parallel_workers = 1);"
+                 "INSERT INTO long SELECT i, (SELECT array_agg(sin(i * j)) FROM generate_series(1, 1000) j)"
+                 "::real[]::vector FROM generate_series(1, 2400) i;")  # 9.6 MB
+        before = self.folders()
+        for most in (0, 1):
+            self.sql(f"SET max_parallel_maintenance_workers = {most};"
+                     "CREATE INDEX long_v ON long USING farvec (v vector_l2_ops);")
+            self.assert_sound("long_v")
+            query = "SELECT id FROM long ORDER BY v <-> (SELECT v FROM long WHERE id = {0}) LIMIT 5;"
+            for row in (1, 700, 2399):
+                self.assertEqual(self.sql(BY_INDEX + "SET farvec.search_list = 2000;" + query.format(row)),
+                                 self.sql(BY_TABLE + query.format(row)))
+            (folder,) = self.folders() - before
+            segments = self.server.folder / "farvec" / folder / "collection" / "segments"
+            numbers = [int(path.name) for path in segments.iterdir() if path.name.isdigit()]
+            self.assertGreater(max(numbers), 1)
+            self.sql("DROP INDEX long_v;")
+            wait_until("the folder goes", lambda: self.folders() == before)
+
+
 if __name__ == "__main__":
     unittest.main()
