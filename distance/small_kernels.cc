@@ -9,7 +9,7 @@ namespace farvec::distance {
 namespace {
 
 template <typename Kernel>
-Kernel select(const kernels::ByMetricAndType<Kernel>& kernels, Metric metric, ElementType type) {
+Kernel small_of(const kernels::ByMetricAndType<Kernel>& kernels, Metric metric, ElementType type) {
   return kernels[static_cast<std::size_t>(metric)][static_cast<std::size_t>(type)];
 }
 
@@ -26,13 +26,13 @@ bool is_small_row(const void* row, ElementType type, std::uint32_t dimension) {
 
 PairKernel small_pair_kernel(Metric metric, ElementType type, std::uint32_t dimension, Isa isa) {
   const PairKernel usual = pair_kernel(metric, type, dimension, isa);
-  const PairKernel small = select(kernels::table_for(isa, dimension).small_pair, metric, type);
+  const PairKernel small = small_of(kernels::table_for(isa, dimension).small_pair, metric, type);
   return small != nullptr ? small : usual;
 }
 
 ManyKernel small_many_kernel(Metric metric, ElementType type, std::uint32_t dimension, Isa isa) {
   const ManyKernel usual = many_kernel(metric, type, dimension, isa);
-  const ManyKernel small = select(kernels::table_for(isa, dimension).small_many, metric, type);
+  const ManyKernel small = small_of(kernels::table_for(isa, dimension).small_many, metric, type);
   return small != nullptr ? small : usual;
 }
 

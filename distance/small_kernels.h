@@ -1,5 +1,5 @@
-// Kernels for rows of small elements, which have the same bits as those of distance.h and may be
-// faster: u8 of at most 127 under l2, and i8 without -128 under inner_product.
+// These kernels compare rows of small elements: u8 of at most 127 under l2, and i8 without -128
+// under inner_product. They have the same bits as those of distance.h, and may be faster.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@
 #define KEY_TEXT UINT64CONST(0xFA2EC00000000003)
 
 #define LOOK_MS 200                 // between two looks at how far workers are
-#define LEAST_MEMORY_KB (32 << 10)  // of maintenance_work_mem, for each process: the planner's
+#define LEAST_MEMORY_KB (32 << 10)  // for each process, as the planner has it
 
 struct SharedBuild {
   Oid heap;
