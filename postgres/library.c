@@ -7,10 +7,13 @@
 #include <miscadmin.h>
 #include <signal.h>
 #include <unistd.h>
+#include <utils/timeout.h>
+#include <utils/timestamp.h>
 
 #include "postgres/encoding.h"
 
 #define LIBRARY_FILE "libfarvec.so.0"
+#define AFTER_TIMEOUT_MS 500
 
 static Library loaded;
 static bool is_loaded = false;
@@ -99,8 +102,21 @@ static int is_interrupted(void* context) {
   return patience->gave_way;
 }
 
+// Time that the server leaves the statement, and a little more. So PostgreSQL's own error comes
+// first, and a search of which the client waits no more has an end.
+static double server_allows_ms(TimeoutId timeout) {
+  if (!get_timeout_active(timeout)) return INFINITY;
+  const long left_ms =
+      TimestampDifferenceMilliseconds(GetCurrentTimestamp(), get_timeout_finish_time(timeout));
+  return (double)left_ms + AFTER_TIMEOUT_MS;
+}
+
 farvec_wait wait_of(Patience* patience) {
-  const double left_ms = ceil((double)patience->deadline_ms - waited_ms(patience));
+  double left_ms = ceil((double)patience->deadline_ms - waited_ms(patience));
+  left_ms = Min(left_ms, server_allows_ms(STATEMENT_TIMEOUT));
+#if PG_VERSION_NUM >= 170000
+  left_ms = Min(left_ms, server_allows_ms(TRANSACTION_TIMEOUT));
+#endif
   patience->gave_way = false;
   return (farvec_wait){.size = sizeof(farvec_wait),
                        .deadline_ms = left_ms < 1 ? 1 : (uint32_t)left_ms,

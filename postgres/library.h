@@ -42,7 +42,8 @@ typedef struct Patience {
 // Begins now.
 Patience patience_for(uint32_t deadline_ms);
 
-// A wait of one call, for the time that is left; at least 1 ms. It ends early as soon as there are
+// A wait of one call, for the time that is left, also of the statement (statement_timeout) and half
+// a second more; at least 1 ms. It ends early as soon as there are
 // interrupts to be taken care of. It refers to the patience.
 farvec_wait wait_of(Patience* patience);
 

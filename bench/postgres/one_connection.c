@@ -1,20 +1,22 @@
-// One connection that repeats one prepared statement, with binary parameters, and times each call.
+// Connections that repeat one prepared statement, with binary parameters, and time each call.
 //
-//   one_connection STATEMENT QUERIES.fbin FIRST COUNT PASSES K [SETTING=VALUE]... > OUT
+//   one_connection STATEMENT QUERIES.fbin FIRST COUNT PASSES K CLIENTS [SETTING=VALUE]... > OUT
 //
-// The connection is that of libpq's environment (PGHOST, PGDATABASE). $1 of the statement is a
+// The connections are those of libpq's environment (PGHOST, PGDATABASE). $1 of the statement is a
 // `vector`; with QUERIES "-" it is an int, FIRST to FIRST + COUNT - 1. Its first column is an int4
-// or an int8. OUT has the microseconds of each call (COUNT * PASSES doubles), then the ids of the
-// first pass (COUNT * K int64, -1 where there were fewer rows).
+// or an int8. Calls are numbered: each of the CLIENTS threads takes the next one until COUNT *
+// PASSES are made. OUT has the microseconds from the first call to the end of the last, those of
+// each call (COUNT * PASSES doubles), and the ids of each call (K int64 each, -1 where there were
+// fewer rows).
 #include <arpa/inet.h>
 #include <libpq-fe.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static PGconn* connection;
 
 static void die(const char* what, const char* why) {
   fprintf(stderr, "one_connection: %s: %s\n", what, why);
@@ -27,7 +29,7 @@ static void* room_for(size_t count, size_t bytes) {
   return room;
 }
 
-static void execute(const char* statement) {
+static void execute(PGconn* connection, const char* statement) {
   PGresult* result = PQexec(connection, statement);
   const ExecStatusType status = PQresultStatus(result);
   if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
@@ -93,47 +95,106 @@ static double now_us(void) {
   return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-// The microseconds of one call, with all of its rows.
-static double call(Parameters parameters, int number, int64_t* ids, int k) {
-  const char* value = parameters.bytes + (size_t)number * (size_t)parameters.each;
+// What all clients share.
+typedef struct Work {
+  const char* statement;
+  char** settings;
+  int setting_count;
+  Parameters parameters;
+  int count;
+  size_t calls;
+  int k;
+  pthread_barrier_t all_are_connected;
+  atomic_size_t next;
+  double* times;
+  int64_t* ids;
+} Work;
+
+// Relaxed: a number is given out once, and the threads' ends order what they wrote.
+static size_t next_of(Work* work) {
+  return atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed);
+}
+
+static PGconn* connect_and_prepare(const Work* work) {
+  PGconn* connection = PQconnectdb("");
+  if (PQstatus(connection) != CONNECTION_OK) die("connect", PQerrorMessage(connection));
+  for (int i = 0; i < work->setting_count; i++) {
+    char statement[1000];
+    snprintf(statement, sizeof statement, "SET %s", work->settings[i]);
+    execute(connection, statement);
+  }
+  PGresult* prepared = PQprepare(connection, "asked", work->statement, 0, NULL);
+  if (PQresultStatus(prepared) != PGRES_COMMAND_OK) {
+    die(work->statement, PQerrorMessage(connection));
+  }
+  PQclear(prepared);
+  return connection;
+}
+
+// One call, with all of its rows.
+static void call(Work* work, PGconn* connection, size_t number) {
+  const Parameters* parameters = &work->parameters;
+  const size_t query = number % (size_t)work->count;
+  const char* value = parameters->bytes + query * (size_t)parameters->each;
   const int binary = 1;
+  int64_t* ids = work->ids + number * (size_t)work->k;
   const double began = now_us();
-  PGresult* result = PQexecPrepared(connection, "asked", 1, &value, &parameters.each, &binary, 1);
-  const double took = now_us() - began;
+  PGresult* result = PQexecPrepared(connection, "asked", 1, &value, &parameters->each, &binary, 1);
+  work->times[number] = now_us() - began;
   if (PQresultStatus(result) != PGRES_TUPLES_OK) die("the statement", PQerrorMessage(connection));
-  for (int row = 0; ids != NULL && row < k; row++) {
+  for (int row = 0; row < work->k; row++) {
     ids[row] = row < PQntuples(result) ? id_of(result, row) : -1;
   }
   PQclear(result);
-  return took;
+}
+
+static void* run_client(void* argument) {
+  Work* work = argument;
+  PGconn* connection = connect_and_prepare(work);
+  pthread_barrier_wait(&work->all_are_connected);
+  for (size_t number = next_of(work); number < work->calls; number = next_of(work)) {
+    call(work, connection, number);
+  }
+  PQfinish(connection);
+  return NULL;
+}
+
+// The microseconds from the moment when all are connected to the end of the last client.
+static double run_clients(Work* work, int clients) {
+  pthread_t* threads = room_for((size_t)clients, sizeof *threads);
+  pthread_barrier_init(&work->all_are_connected, NULL, (unsigned)clients + 1);
+  for (int i = 0; i < clients; i++) {
+    if (pthread_create(&threads[i], NULL, run_client, work) != 0) die("threads", "there are none");
+  }
+  pthread_barrier_wait(&work->all_are_connected);
+  const double began = now_us();
+  for (int i = 0; i < clients; i++) pthread_join(threads[i], NULL);
+  free(threads);
+  return now_us() - began;
 }
 
 int main(int count_of_words, char** words) {
-  if (count_of_words < 7)
-    die("usage", "STATEMENT QUERIES.fbin|- FIRST COUNT PASSES K [NAME=VALUE]...");
-  const int first = atoi(words[3]), count = atoi(words[4]), passes = atoi(words[5]),
-            k = atoi(words[6]);
-  if (count < 1 || passes < 1 || k < 1) die("usage", "COUNT, PASSES and K are at least 1");
-  const Parameters parameters =
+  if (count_of_words < 8) {
+    die("usage", "STATEMENT QUERIES.fbin|- FIRST COUNT PASSES K CLIENTS [NAME=VALUE]...");
+  }
+  const int first = atoi(words[3]), count = atoi(words[4]), passes = atoi(words[5]);
+  const int k = atoi(words[6]), clients = atoi(words[7]);
+  if (count < 1 || passes < 1 || k < 1 || clients < 1) {
+    die("usage", "COUNT, PASSES, K and CLIENTS are at least 1");
+  }
+  Work work = {.statement = words[1],
+               .settings = words + 8,
+               .setting_count = count_of_words - 8,
+               .count = count,
+               .calls = (size_t)count * (size_t)passes,
+               .k = k};
+  work.parameters =
       strcmp(words[2], "-") == 0 ? numbers(first, count) : vectors(words[2], first, count);
-  connection = PQconnectdb("");
-  if (PQstatus(connection) != CONNECTION_OK) die("connect", PQerrorMessage(connection));
-  for (int i = 7; i < count_of_words; i++) {
-    char statement[1000];
-    snprintf(statement, sizeof statement, "SET %s", words[i]);
-    execute(statement);
-  }
-  PGresult* prepared = PQprepare(connection, "asked", words[1], 0, NULL);
-  if (PQresultStatus(prepared) != PGRES_COMMAND_OK) die(words[1], PQerrorMessage(connection));
-  PQclear(prepared);
-  int64_t* ids = room_for((size_t)count * (size_t)k, sizeof *ids);
-  double* times = room_for((size_t)count * (size_t)passes, sizeof *times);
-  for (int i = 0; i < count * passes; i++) {
-    const int number = i % count;
-    times[i] = call(parameters, number, i < count ? ids + (size_t)number * (size_t)k : NULL, k);
-  }
-  fwrite(times, sizeof *times, (size_t)count * (size_t)passes, stdout);
-  fwrite(ids, sizeof *ids, (size_t)count * (size_t)k, stdout);
-  PQfinish(connection);
+  work.times = room_for(work.calls, sizeof *work.times);
+  work.ids = room_for(work.calls * (size_t)k, sizeof *work.ids);
+  const double took = run_clients(&work, clients);
+  fwrite(&took, sizeof took, 1, stdout);
+  fwrite(work.times, sizeof *work.times, work.calls, stdout);
+  fwrite(work.ids, sizeof *work.ids, work.calls * (size_t)k, stdout);
   return 0;
 }

@@ -10,7 +10,7 @@ import subprocess
 
 TIMEOUT_S = 120
 # Programs find each other, and the server its files, by where they really lie.
-COPIED = {"postgres", "pg_ctl", "initdb"}
+COPIED = {"postgres", "pg_ctl", "pg_rewind", "initdb"}
 
 
 def config(pg_config, what):

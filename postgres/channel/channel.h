@@ -32,6 +32,9 @@ typedef enum ChannelState {
 
 // ---- For both sides ----
 
+// What both sides have to agree on: the segment and the requests (requests.h). The engine and the
+// extension are files of their own, and one of them may be installed without the other.
+uint32_t channel_version(void);
 void channel_close(Channel* channel);
 // The random number of the engine's start.
 uint64_t channel_incarnation(const Channel* channel);
@@ -90,6 +93,10 @@ typedef enum ChannelProgress {
 // Maps the file of an engine. Answers NULL, with the reason in `why`, where it is not there, is not
 // of this version or has another incarnation than this; 0 allows any.
 Channel* channel_open(const char* path, uint64_t incarnation, char why[CHANNEL_ERROR_BYTES]);
+
+// The channel_version() of the engine that made the file; 0: the file is not there, is no segment,
+// or is not whole yet.
+uint32_t channel_version_of(const char* path);
 
 // A free slot, which is this process's until it gives it back or ends; CHANNEL_NO_SLOT: there is
 // none.

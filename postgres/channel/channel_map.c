@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "postgres/channel/channel_layout.h"
+#include "postgres/channel/requests.h"
 
 static size_t bytes_for(uint32_t slots) {
   return CHANNEL_HEADER_BYTES + (size_t)slots * sizeof(ChannelSlot);
@@ -70,10 +71,14 @@ void channel_set_state(Channel* channel, ChannelState state) {
   atomic_store_explicit(&channel->header->state, (uint32_t)state, memory_order_release);
 }
 
+uint32_t channel_version(void) {
+  return CHANNEL_VERSION << 16 | ASK_VERSION;
+}
+
 // Others see the magic last, since they may open the file before this is done.
 static void write_header(Channel* channel, uint64_t incarnation) {
   ChannelHeader* header = channel->header;
-  header->version = CHANNEL_VERSION;
+  header->version = channel_version();
   header->slots = channel->slot_count;
   header->slot_bytes = sizeof(ChannelSlot);
   header->engine_pid = (uint32_t)getpid();
@@ -124,18 +129,34 @@ Channel* channel_create(const char* path, uint32_t slots, uint64_t incarnation,
   return channel;
 }
 
+static bool read_header(int file, ChannelHeader* header) {
+  return pread(file, header, sizeof *header, 0) == (ssize_t)sizeof *header &&
+         atomic_load_explicit(&header->magic, memory_order_relaxed) == CHANNEL_MAGIC;
+}
+
+uint32_t channel_version_of(const char* path) {
+  ChannelHeader header;
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) return 0;
+  const uint32_t version = read_header(file, &header) ? header.version : 0;
+  close(file);
+  return version;
+}
+
 // The header is copied and then checked, since another process may write it.
 static Channel* check_and_map(int file, uint64_t incarnation, char* why) {
   ChannelHeader header;
   struct stat found;
-  if (fstat(file, &found) != 0 ||
-      pread(file, &header, sizeof header, 0) != (ssize_t)sizeof header ||
-      atomic_load_explicit(&header.magic, memory_order_relaxed) != CHANNEL_MAGIC) {
+  if (fstat(file, &found) != 0 || !read_header(file, &header)) {
     say(why, "it is no segment of an engine, or not whole yet");
     return NULL;
   }
-  if (header.version != CHANNEL_VERSION || header.slot_bytes != sizeof(ChannelSlot)) {
-    say(why, "the engine is of another version than the extension: restart the server");
+  if (header.version != channel_version() || header.slot_bytes != sizeof(ChannelSlot)) {
+    say(why,
+        "the engine speaks version %u.%u and the extension %u.%u: install both from one build, "
+        "and start the server again",
+        header.version >> 16, header.version & 0xffff, channel_version() >> 16,
+        channel_version() & 0xffff);
     return NULL;
   }
   if (header.slots == 0 || header.slots > CHANNEL_MOST_SLOTS ||

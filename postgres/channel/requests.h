@@ -6,10 +6,17 @@
 #ifndef FARVEC_POSTGRES_CHANNEL_REQUESTS_H
 #define FARVEC_POSTGRES_CHANNEL_REQUESTS_H
 
+#include <assert.h>
 #include <stdint.h>
+
+// Grows with each change of this header, so that an engine and an extension of two installations
+// know each other.
+#define ASK_VERSION 1
 
 // The most rows of a search, and the longest list of candidates.
 #define ASK_MOST_ROWS 2048
+// The most rows of an answer: several may have one vector.
+#define ASK_MOST_FOUND 6000
 #define ASK_MOST_COLUMNS 32
 
 typedef enum AskOperation {
@@ -28,6 +35,8 @@ typedef enum AskOperation {
   kAskGet = 11,    // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
   kAskBuild = 12,  // AskRows without rows: makes the last segment until the deadline; ToldBuild
   kAskSame = 13,   // AskRows, VIDs, tuples; answers a byte for each, 0 where it has other values
+  // What kAskInsert is, for rows whose vectors are probably there: former versions have them.
+  kAskInsertAgain = 14,
   // AskRows without rows: waits until the deadline for a build's room; answers ToldBuild
   kAskRoom = 15
 } AskOperation;
@@ -79,7 +88,7 @@ typedef struct AskVid {
 
 typedef struct AskSearch {
   AskedIndex index;
-  uint32_t k;     // 1 to ASK_MOST_ROWS
+  uint32_t k;     // 1 to ASK_MOST_ROWS vectors; all rows that have them come
   uint32_t list;  // to ASK_MOST_ROWS; where it is less than k, k
   uint32_t query_bytes;
   uint32_t filter_bytes;  // 0: there is none
@@ -115,7 +124,7 @@ typedef struct ToldFound {
   uint64_t bytes;
   uint64_t estimates;
   uint64_t distances;
-  uint64_t matches;
+  uint64_t matches;  // rows that meet the filter; greater than `count` where others may be left
   uint64_t walks;
   uint64_t scans;
   uint64_t took_ns;  // the search itself, on its core
@@ -132,5 +141,11 @@ typedef struct ToldSummary {
   uint32_t indexes;       // folders
   uint32_t open;
 } ToldSummary;
+
+static_assert(sizeof(AskedIndex) == 24 && sizeof(AskOpen) == 80 && sizeof(AskRows) == 40 &&
+                  sizeof(AskVid) == 40 && sizeof(AskSearch) == 48 && sizeof(AskList) == 24 &&
+                  sizeof(ToldState) == 40 && sizeof(ToldBuild) == 24 && sizeof(ToldFound) == 80 &&
+                  sizeof(ToldList) == 8 && sizeof(ToldSummary) == 24,
+              "requests have changed: raise ASK_VERSION, and then these sizes");
 
 #endif

@@ -72,7 +72,9 @@ void insert(Indexes& indexes, const Request& request) {
   reader.end();
   const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
   indexes.require_memory(*index);
-  const bool is_in = index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms));
+  const Sharing sharing{request.operation() == kAskInsertAgain, indexes.memory_left()};
+  const bool is_in =
+      index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms), sharing);
   constexpr std::array<std::byte, 1> kLater{};
   request.answer(is_in ? std::span<const std::byte>() : kLater);
 }
@@ -181,6 +183,7 @@ void call(Indexes& indexes, const Request& request) {
     case kAskState:
       return tell_state(indexes, request);
     case kAskInsert:
+    case kAskInsertAgain:
       return insert(indexes, request);
     case kAskErase:
       return erase(indexes, request);
@@ -233,7 +236,9 @@ Calls::Calls(Indexes& indexes, unsigned threads)
 Calls::~Calls() = default;
 
 void Calls::submit(Request request) {
-  Threads& threads = request.operation() == kAskInsert ? *inserts_ : *threads_;
+  const std::uint32_t operation = request.operation();
+  const bool inserts = operation == kAskInsert || operation == kAskInsertAgain;
+  Threads& threads = inserts ? *inserts_ : *threads_;
   boost::asio::post(threads.pool,
                     [this, request = std::move(request)] { answer_call(indexes_, request); });
 }

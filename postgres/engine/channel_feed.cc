@@ -1,5 +1,6 @@
 #include "postgres/engine/channel_feed.h"
 
+#include "base/status_error.h"
 #include "postgres/channel/requests.h"
 #include <utility>
 
@@ -90,6 +91,9 @@ IndexSearch* ChannelFeed::begin(std::unique_ptr<IndexSearch> search) {
 IndexSearch* ChannelFeed::run(std::unique_ptr<IndexSearch> search,
                               std::shared_ptr<OpenIndex> index) {
   try {
+    if (search->asked.is_given_up()) {
+      throw StatusError(StatusCode::cancelled, "it was given up before it began");
+    }
     search->prepare(std::move(index));
   } catch (...) {
     search->asked.fail_with_current();

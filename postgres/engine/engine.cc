@@ -1,10 +1,13 @@
 #include "postgres/engine/engine.h"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/file_names.h"
 #include "base/input_file.h"
 #include "base/output_file.h"
 #include "collection/search/collection_part.h"
@@ -31,6 +34,7 @@ constexpr std::uint32_t kOwnersEvery = 20;  ///< rounds between two looks for pr
 /// In the folder: the path of the last channel's file.
 constexpr const char* kSegmentFile = "segment";
 constexpr std::uint64_t kMostPath = 4096;
+constexpr const char* kSegmentName = "farvec-";  ///< begins the names of all segments
 
 collection::CollectionAccess access_for(const EngineOptions& options) {
   collection::CollectionAccess access;
@@ -49,15 +53,32 @@ collection::CollectionAccess access_for(const EngineOptions& options) {
   return access;
 }
 
-/// Only a file of our own is removed, since the text may be anything.
-void remove_former(const fs::path& note) {
-  if (!fs::exists(note)) return;
-  const std::string path = read_text(note.string(), kMostPath, "a path");
+/// Only a file of our own is removed, since its name may come from anywhere. A running engine has
+/// locked its file.
+void remove_if_left(const fs::path& path) {
   struct stat found {};
   if (lstat(path.c_str(), &found) != 0) return;
   const bool ours = S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
-                    fs::path(path).filename().string().starts_with("farvec-");
-  if (ours) unlink(path.c_str());
+                    path.filename().string().starts_with(kSegmentName);
+  if (!ours) return;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (file.valid() && try_lock(file.get()) == FileLock::taken) unlink(path.c_str());
+}
+
+/// In a copy of another server's folder the note names that server's file.
+void remove_former(const fs::path& note) {
+  if (fs::exists(note)) remove_if_left(read_text(note.string(), kMostPath, "a path"));
+}
+
+/// Names of one server's files are alike up to their last number: so what it has left is found
+/// where a backup was put in the place of its note.
+void remove_alike(const fs::path& segment) {
+  const std::string name = segment.filename().string();
+  const std::string alike = name.substr(0, name.rfind('-') + 1);
+  if (!alike.starts_with(kSegmentName) || alike == kSegmentName) return;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent_of(segment))) {
+    if (entry.path().filename().string().starts_with(alike)) remove_if_left(entry.path());
+  }
 }
 
 /// Without the note, a file that this engine leaves stays until someone removes it. That is better
@@ -78,6 +99,7 @@ ChannelFile::ChannelFile(const fs::path& folder, const std::string& path, std::u
     : path_(path) {
   const fs::path note = folder / kSegmentFile;
   remove_former(note);
+  remove_alike(path);
   note_path(note, path);
   std::array<char, CHANNEL_ERROR_BYTES> why;
   const std::uint64_t incarnation = std::max<std::uint64_t>(wal::random_word(), 1);

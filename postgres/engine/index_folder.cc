@@ -90,6 +90,7 @@ OpenedFolder open_folder(const fs::path& folder, const IndexName& name,
                          const collection::CollectionAccess& access) {
   OpenedFolder opened;
   opened.mark = read_own_mark(folder, name);
+  opened.aliases = layout::read_aliases(folder, to_string(name));
   opened.collection = std::make_unique<collection::Collection>(folder / kCollection, access);
   return opened;
 }
@@ -101,6 +102,7 @@ OpenedFolder make_folder(const fs::path& folder, const IndexName& name,
   try {
     collection::Collection::create(folder / kCollection, std::move(manifest), layout::as_it_is,
                                    access.log_segment_bytes);
+    layout::write_aliases(folder, to_string(name), {});
     layout::write_coverage(folder, expected_mark(folder, name));
     return open_folder(folder, name, access);
   } catch (...) {

@@ -3,6 +3,7 @@
 
 #include "collection/write/collection.h"
 #include "collection/write/collection_access.h"
+#include "layout/collection/alias_file.h"
 #include "layout/collection/collection_manifest.h"
 #include "layout/collection/coverage_mark.h"
 #include "postgres/channel/requests.h"
@@ -22,6 +23,7 @@ layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memo
 struct OpenedFolder {
   std::unique_ptr<collection::Collection> collection;
   layout::CoverageMark mark;
+  layout::AliasList aliases;
 };
 
 /// Opens what is in an index's folder, if it is that index's own and whole. Throws Error saying why

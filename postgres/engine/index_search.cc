@@ -12,7 +12,7 @@
 namespace farvec::postgres {
 namespace {
 
-static_assert(sizeof(ToldFound) + ASK_MOST_ROWS * (sizeof(std::uint64_t) + sizeof(float)) <=
+static_assert(sizeof(ToldFound) + ASK_MOST_FOUND * (sizeof(std::uint64_t) + sizeof(float)) <=
               CHANNEL_ANSWER_BYTES);
 
 /// Records that are read at once.
@@ -44,6 +44,13 @@ attributes::ConditionPointer parse(std::string_view text, const layout::Schema& 
 
 std::uint64_t nanoseconds(Ticks ticks) {
   return static_cast<std::uint64_t>(1e3 * ticks_to_us(ticks));
+}
+
+/// Returns how many rows meet a condition that these vertices meet, `found` of which were found.
+/// Where others are left, or some rows had no room, it is more than there are in the answer.
+std::uint64_t matching_rows(std::uint64_t vertices, std::uint64_t found,
+                            const SharedVectors::Rows& rows) {
+  return vertices < found ? vertices : vertices - found + rows.all;
 }
 
 void append(std::vector<std::byte>& to, const void* data, std::size_t bytes) {
@@ -106,27 +113,31 @@ void IndexSearch::prepare(std::shared_ptr<OpenIndex> index) {
 }
 
 void IndexSearch::finish() {
-  index_.reset();
+  const std::shared_ptr<OpenIndex> index = std::move(index_);
   if (!answer.status.ok()) {
     asked.fail(answer.status.code(), answer.status.message());
     return;
   }
   const search::QueryCounts& counts = answer.counts;
-  const ToldFound found{.count = answer.found,
-                        .complete = answer.found < request.parameters.k() ? 1u : 0u,
+  const SharedVectors::Rows rows =
+      index->shared().rows_of(std::span(ids_).first(answer.found),
+                              std::span(distances_).first(answer.found), vids_, row_distances_);
+  const bool has_all = answer.found < request.parameters.k() && rows.count == rows.all;
+  const ToldFound found{.count = rows.count,
+                        .complete = has_all ? 1u : 0u,
                         .hops = counts.hops,
                         .reads = counts.reads,
                         .bytes = counts.bytes,
                         .estimates = counts.estimates,
                         .distances = counts.distances,
-                        .matches = counts.matches,
+                        .matches = matching_rows(counts.matches, answer.found, rows),
                         .walks = counts.walks,
                         .scans = counts.scans,
                         .took_ns = nanoseconds(clock.finished - clock.started)};
   told_.clear();
   append(told_, &found, sizeof(found));
-  append(told_, ids_.data(), answer.found * sizeof(std::uint64_t));
-  append(told_, distances_.data(), answer.found * sizeof(float));
+  append(told_, vids_.data(), rows.count * sizeof(std::uint64_t));
+  append(told_, row_distances_.data(), rows.count * sizeof(float));
   asked.answer(told_);
 }
 

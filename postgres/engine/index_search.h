@@ -46,8 +46,10 @@ class IndexSearch : public search::SearchTask {
   std::shared_ptr<OpenIndex> index_;
   attributes::ConditionPointer condition_;
   std::vector<Line> query_;
-  std::array<std::uint64_t, ASK_MOST_ROWS> ids_;
+  std::array<std::uint64_t, ASK_MOST_ROWS> ids_;  ///< vertices that are found
   std::array<float, ASK_MOST_ROWS> distances_;
+  std::array<std::uint64_t, ASK_MOST_FOUND> vids_;  ///< their rows
+  std::array<float, ASK_MOST_FOUND> row_distances_;
   std::vector<std::byte> told_;
 };
 

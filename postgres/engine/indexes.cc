@@ -303,11 +303,23 @@ std::size_t Indexes::memory_used() const {
   return sum;
 }
 
-void Indexes::require_memory(const OpenIndex& index) {
+void Indexes::require_memory(OpenIndex& index) {
   if (make_room(1, &index)) return;
+  if (index.shared().forget_vectors()) {
+    {
+      const std::lock_guard lock(mutex_);
+      counted_at_ = 0;
+    }
+    if (make_room(1, &index)) return;
+  }
   throw StatusError(StatusCode::resource_exhausted,
                     "indexes take {} MiB, which is all of the memory that the engine may take",
                     bytes_in_mib(memory_used()));
+}
+
+std::size_t Indexes::memory_left() const {
+  const std::size_t used = memory_used();
+  return used < options_.memory ? options_.memory - used : 0;
 }
 
 std::vector<IndexName> Indexes::list(const IndexName& after, std::size_t most) const {

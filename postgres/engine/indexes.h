@@ -55,7 +55,9 @@ class Indexes {
 
   /// Throws StatusError (resource_exhausted) where open indexes take all of the memory, and no
   /// other than this one can be closed.
-  void require_memory(const OpenIndex& index);
+  void require_memory(OpenIndex& index);
+  /// Returns how many bytes of memory open indexes may still take.
+  std::size_t memory_left() const;
   /// Returns names of folders, in order, after this one; at most `most`.
   std::vector<IndexName> list(const IndexName& after, std::size_t most) const;
   ToldSummary summary() const;

@@ -5,6 +5,7 @@
 #include "changes/batches.h"
 #include "changes/changing.h"
 #include "changes/receipt.h"
+#include "postgres/engine/picked_rows.h"
 #include <algorithm>
 #include <utility>
 
@@ -20,12 +21,32 @@ void raise(std::atomic<std::uint64_t>& number, std::uint64_t to) {
   }
 }
 
+/// Inserts the rows of a batch that share no vector.
+void insert_rest(collection::Collection& collection, SharedVectors& shared,
+                 const changes::RowBatch& batch, const Sharing& sharing, Ticks until) {
+  changes::Receipt receipt;
+  const std::optional<std::vector<std::size_t>> left = shared.take(batch, sharing);
+  if (!left) {
+    collection.insert(batch, {.until = until}, receipt);
+    return shared.inserted(batch, sharing);
+  }
+  if (left->empty()) return;
+  const PickedRows rest(batch, *left);
+  collection.insert(rest.batch(), {.until = until}, receipt);
+  shared.inserted(rest.batch(), sharing);
+}
+
 }  // namespace
 
 OpenIndex::OpenIndex(std::filesystem::path folder, IndexName name, OpenedFolder opened)
     : folder_(std::move(folder)),
       name_(name),
       collection_(std::move(opened.collection)),
+      shared_({.folder = folder_,
+               .name = name,
+               .collection = *collection_,
+               .list = std::move(opened.aliases),
+               .covered = opened.mark.covered}),
       mark_(std::move(opened.mark)),
       covered_(mark_.covered),
       marking_(mark_.covered) {}
@@ -36,7 +57,7 @@ void OpenIndex::load() const {
 }
 
 bool OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
-                       const layout::TupleView& tuples, Ticks until) {
+                       const layout::TupleView& tuples, Ticks until, const Sharing& sharing) {
   const layout::CollectionManifest& shape = collection_->shape();
   const std::size_t row_bytes = packed_bytes(shape.source_type, shape.dimension);
   if (vectors.size() != vids.size() * row_bytes) {
@@ -49,12 +70,11 @@ bool OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
   collection_->check(batch);
   const std::shared_ptr<IndexBuild> build = building();
   if (build != nullptr) return build->take(batch);
-  changes::Receipt receipt;
-  collection_->insert(batch, {.until = until}, receipt);
+  insert_rest(*collection_, shared_, batch, sharing, until);
   if (vids.empty()) return true;
   const auto [least, most] = std::minmax_element(vids.begin(), vids.end());
   if (*least < marking_.load(std::memory_order_seq_cst)) {
-    collection_->make_durable({.until = until});
+    make_durable(until);
   }
   raise(told_, *most + 1);
   changed_.store(true, std::memory_order_release);
@@ -88,13 +108,12 @@ ToldBuild OpenIndex::build(Ticks until) {
 }
 
 void OpenIndex::erase(std::span<const std::uint64_t> vids, Ticks until) {
-  changes::Receipt receipt;
-  collection_->erase(vids, {.until = until}, receipt);
+  shared_.erase(vids, until);
   changed_.store(true, std::memory_order_release);
 }
 
 changes::FoundRows OpenIndex::get(std::span<const std::uint64_t> vids, Ticks until) const {
-  return changes::get_all(*collection_, vids, {.patience = {.until = until}});
+  return changes::get_all(*collection_, shared_.vertices_of(vids), {.patience = {.until = until}});
 }
 
 void OpenIndex::covers(std::uint64_t vid, bool ready) {
@@ -110,7 +129,7 @@ void OpenIndex::flush(std::uint64_t vid, Ticks until) {
   }
   const std::lock_guard lock(flushing_);
   raise(marking_, vid);
-  collection_->make_durable({.until = until});
+  make_durable(until);
   if (vid <= mark_.covered) return;
   layout::CoverageMark mark = mark_;
   mark.covered = vid;
@@ -120,6 +139,7 @@ void OpenIndex::flush(std::uint64_t vid, Ticks until) {
 }
 
 void OpenIndex::make_durable(Ticks until) {
+  shared_.save(until);
   collection_->make_durable({.until = until});
 }
 
@@ -137,7 +157,8 @@ ToldState OpenIndex::state() const {
   const bool is_ready = ready();  // it is read before the VID that it is ready from
   const collection::ViewSize size = size_of(*collection_->view());
   return {.covered = covered_.load(std::memory_order_relaxed),
-          .rows = size.live,
+          .rows = static_cast<std::uint64_t>(static_cast<std::int64_t>(size.live) +
+                                             shared_.more_rows()),
           .bytes = size.segment_bytes,
           .memory = memory(),
           .ready = is_ready ? 1u : 0u,
@@ -147,7 +168,8 @@ ToldState OpenIndex::state() const {
 std::size_t OpenIndex::memory() const {
   const collection::ViewSize size = size_of(*collection_->view());
   const std::shared_ptr<IndexBuild> build = building();
-  return size.segment_bytes + size.dram_bytes + (build == nullptr ? 0 : build->bytes());
+  return size.segment_bytes + size.dram_bytes + shared_.bytes() +
+         (build == nullptr ? 0 : build->bytes());
 }
 
 }  // namespace farvec::postgres

@@ -10,6 +10,7 @@
 #include "postgres/engine/index_build.h"
 #include "postgres/engine/index_folder.h"
 #include "postgres/engine/index_name.h"
+#include "postgres/engine/shared_vectors.h"
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,7 @@ namespace farvec::postgres {
 /// Any thread may call everything at any time. Calls that change it may wait.
 class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
  public:
+  /// Throws Error where what was opened does not fit together.
   OpenIndex(std::filesystem::path folder, IndexName name, OpenedFolder opened);
 
   const IndexName& name() const { return name_; }
@@ -33,12 +35,12 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// Brings the records of all segments to memory. Throws Error.
   void load() const;
 
-  /// Inserts packed vectors, one for each VID. Throws StatusError (invalid_argument) for vectors of
-  /// another size or that no search can find, or values that the columns cannot have, and Refusal,
-  /// or Error.
-  /// Returns false where a build has no room for the rows now, and wait_for_room() comes first.
+  /// Inserts packed vectors, one for each VID. Those that rows have already may be shared. Throws
+  /// StatusError (invalid_argument) for vectors of another size or that no search can find, or
+  /// values that the columns cannot have, and Refusal, or Error. Returns false where a build has no
+  /// room for the rows now, and wait_for_room() comes first.
   bool insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
-              const layout::TupleView& tuples, Ticks until);
+              const layout::TupleView& tuples, Ticks until, const Sharing& sharing = {});
   /// Rows that are inserted from now on wait for build(), as many as have `most_bytes` together.
   void begin_build(std::size_t most_bytes);
   /// These do what IndexBuild says. After the last row, build() ends the build when it is finished.
@@ -64,6 +66,9 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// told again.
   void flush_told(Ticks until);
 
+  /// Says which rows have the vectors that searches find.
+  SharedVectors& shared() { return shared_; }
+
   /// Says whether searches may be answered: covers() was called since it was opened.
   bool caught_up() const { return caught_up_.load(std::memory_order_acquire); }
   /// Says whether it has caught up, and is told all later inserts.
@@ -87,6 +92,7 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   const std::filesystem::path folder_;
   const IndexName name_;
   const std::unique_ptr<collection::Collection> collection_;
+  SharedVectors shared_;
   mutable std::mutex build_mutex_;
   std::shared_ptr<IndexBuild> build_;  ///< null: rows do not wait
   std::mutex flushing_;                ///< guards the mark

@@ -165,9 +165,8 @@ static bool can_wait(Relation heap, ItemPointer tid, const IndexInfo* info) {
 bool farvec_insert_row(Relation index, Datum* values, bool* nulls, ItemPointer tid, Relation heap,
                        IndexUniqueCheck unique, bool unchanged, IndexInfo* info) {
   (void)unique;
-  (void)unchanged;
   shared_state();
-  keep_row(index, values, nulls, tid);
+  keep_row(index, values, nulls, tid, unchanged);
   if (!can_wait(heap, tid, info)) send_kept_rows(index);
   return false;
 }

@@ -94,6 +94,7 @@ void forget_all_rows(Delivery* delivery) {
   delivery->kinds = 0;
   delivery->longest = 0;
   delivery->is_writing = false;
+  delivery->is_again = false;
 }
 
 // Gives the waiting rows their VIDs. Those that a store holds come first then, with their vectors,
@@ -118,14 +119,17 @@ static void write_entries(Delivery* delivery, bool durable) {
 }
 
 static bool tell(Delivery* delivery, OpenIndex* index, farvec_error* error) {
-  return delivery->stored == 0 ||
-         index->kind->insert(index->store, delivery->vids, delivery->vectors,
-                             tuples_of(&delivery->tuples), delivery->stored, &index->patience,
-                             error);
+  if (delivery->stored == 0) return true;
+  const StoreKind* kind = index->kind;
+  const bool is_again = delivery->is_again && kind->insert_again != NULL;
+  return (is_again ? kind->insert_again : kind->insert)(
+      index->store, delivery->vids, delivery->vectors, tuples_of(&delivery->tuples),
+      delivery->stored, &index->patience, error);
 }
 
 static void forget_stored(Delivery* delivery) {
   delivery->stored = 0;
+  delivery->is_again = false;
   forget_tuples(&delivery->tuples);
 }
 

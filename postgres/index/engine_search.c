@@ -20,8 +20,8 @@ struct StoreSearch {
   uint32 list;        // the least
   bool has_asked;     // the first search was answered
   bool is_last;       // no further search finds more
-  HTAB* given;        // VIDs
-  StoreFound* found;  // what the last search found that was not given; room for ASK_MOST_ROWS
+  HTAB* given;        // VIDs; NULL before there is a second search, unless rows are counted
+  StoreFound* found;  // what the last search found that was not given; room for ASK_MOST_FOUND
   size_t count;
   size_t at;
   farvec_counts counts;
@@ -44,10 +44,13 @@ StoreSearch* search_engine(Store* store, const void* query, const StoreSearchOpt
   search->query = palloc(bytes);
   memcpy(search->query, query, bytes);
   search->filter = pstrdup(options->filter == NULL ? "" : options->filter);
-  search->k = within_bounds(options->k);
+  // A list of these candidates costs as much when it gives most of them, so that a scan for more
+  // rows than it asked for at first needs no second search.
+  search->k = within_bounds(Max(options->k, options->list - options->list / 3));
   search->list = within_bounds(options->list);
-  search->given = make_vid_set();
-  search->found = palloc(ASK_MOST_ROWS * sizeof *search->found);
+  // Where all rows that meet a condition were given is known by their number.
+  search->given = *search->filter == '\0' ? NULL : make_vid_set();
+  search->found = palloc(ASK_MOST_FOUND * sizeof *search->found);
   search->counts.size = sizeof search->counts;
   search->counts.matches = kNotKnown;
   return search;
@@ -90,11 +93,23 @@ static void add_counts(StoreSearch* search, const ToldFound* told) {
   search->counts.matches = told->count >= told->matches ? told->matches : kNotKnown;
 }
 
-static void add_found(StoreSearch* search, uint64 vid, float distance) {
+// Answers false where it was noted before.
+static bool note(StoreSearch* search, uint64 vid) {
   bool was_given;
   hash_search(search->given, &vid, HASH_ENTER, &was_given);
-  if (was_given) return;
+  return !was_given;
+}
+
+static void add_found(StoreSearch* search, uint64 vid, float distance) {
+  if (search->given != NULL && !note(search, vid)) return;
   search->found[search->count++] = (StoreFound){vid, distance};
+}
+
+// Before a second search: most scans need none.
+static void note_first_found(StoreSearch* search) {
+  if (search->given != NULL) return;
+  search->given = make_vid_set();
+  for (size_t i = 0; i < search->count; i++) note(search, search->found[i].vid);
 }
 
 // Takes the rows of an answer, after looking whether it can be one.
@@ -103,7 +118,7 @@ static void take_found(StoreSearch* search, const EngineLink* link, uint32 bytes
   if (bytes < sizeof told) elog(ERROR, "the engine of farvec answers with too few bytes");
   memcpy(&told, link->answer, sizeof told);
   const Size row_bytes = sizeof(uint64) + sizeof(float);
-  if (told.count > search->k || bytes != sizeof told + told.count * row_bytes) {
+  if (told.count > ASK_MOST_FOUND || bytes != sizeof told + told.count * row_bytes) {
     elog(ERROR, "the engine of farvec answers with %u rows in %u bytes", told.count, bytes);
   }
   const char* vids = link->answer + sizeof told;
@@ -119,7 +134,7 @@ static void take_found(StoreSearch* search, const EngineLink* link, uint32 bytes
     add_found(search, vid, distance);
   }
   add_counts(search, &told);
-  search->is_last = told.count < search->k || search->k == ASK_MOST_ROWS;
+  search->is_last = told.complete == 1 || search->k == ASK_MOST_ROWS;
 }
 
 // An index that was closed meanwhile, and opened again, has to catch up.
@@ -139,6 +154,7 @@ static bool search_again(StoreSearch* search, Patience* patience) {
     if (is_not_ready(search, &error)) return false;
     raise_engine_error(&error, patience);
   }
+  if (search->has_asked) note_first_found(search);
   search->has_asked = true;
   take_found(search, link, bytes);
   search->k = within_bounds(Max(2 * search->k, LEAST_AGAIN));

@@ -89,7 +89,7 @@ static void begin_in_engine(Store* store, bool is_build, Patience* patience) {
   farvec_error error = {0};
   ToldState state;
   const AskBegins begins = is_build ? kAskBuilds : kAskBegins;
-  EngineLink* link = engine_link(&error);
+  EngineLink* link = engine_link_soon(&error);
   if (link == NULL || !open_now(store, link, begins, patience, &state, &error)) {
     raise_engine_error(&error, patience);
   }
@@ -252,6 +252,14 @@ static bool insert_into_engine(Store* store, const uint64* vids, const void* vec
   return change(store, kAskInsert, rows, count, patience, error);
 }
 
+static bool insert_into_engine_again(Store* store, const uint64* vids, const void* vectors,
+                                     StoreTuples tuples, size_t count, Patience* patience,
+                                     farvec_error* error) {
+  const RowsToAsk rows = {
+      .vids = vids, .vectors = vectors, .tuples = store->columns.count > 0 ? &tuples : NULL};
+  return change(store, kAskInsertAgain, rows, count, patience, error);
+}
+
 static bool erase_from_engine(Store* store, const uint64* vids, size_t count, Patience* patience,
                               farvec_error* error) {
   return change(store, kAskErase, (RowsToAsk){.vids = vids}, count, patience, error);
@@ -376,6 +384,7 @@ const StoreKind kEngineStore = {.name = "engine",
                                 .was_ready = was_ready_in_engine,
                                 .is_there = is_engine_there,
                                 .insert = insert_into_engine,
+                                .insert_again = insert_into_engine_again,
                                 .erase = erase_from_engine,
                                 .compare = compare_in_engine,
                                 .covers = covers_in_engine,

@@ -116,6 +116,7 @@ typedef struct Delivery {
   double longest;
   size_t stored;    // rows that have entries, and of which the store is to be told
   bool is_writing;  // an error ended the writing of entries
+  bool is_again;    // former versions of some of these rows have the same vectors
 } Delivery;
 
 Delivery* make_delivery(Relation index, size_t room);
@@ -166,5 +167,8 @@ bool farvec_validate(Oid class);
 // Gives a path that orders the clauses on columns after the vector that the planner left out
 // (clauses.c).
 void add_clauses(struct PlannerInfo* root, struct IndexPath* path);
+
+// From now on plans leave out distances that only order (plan.c). Once in a process.
+void watch_plans(void);
 
 #endif

@@ -129,12 +129,14 @@ static void make_room(Delivery* delivery) {
   }
 }
 
-void keep_row(Relation index, const Datum* values, const bool* nulls, ItemPointer tid) {
+void keep_row(Relation index, const Datum* values, const bool* nulls, ItemPointer tid,
+              bool is_again) {
   Pending* one = find(index);
   if (one == NULL) one = make(index);
   one->delivery->relation = index;
   if (one->delivery->stored > 0) send_in_insert(one->delivery);
   if (is_full(one->delivery)) make_room(one->delivery);
   add_row(one->delivery, values, nulls, tid);
+  one->delivery->is_again = one->delivery->is_again || is_again;
   if (is_ending) send_in_insert(one->delivery);
 }

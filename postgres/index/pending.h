@@ -10,8 +10,10 @@
 
 #include "postgres/index/index.h"
 
-// Keeps a row of this transaction. May send it and those before it.
-void keep_row(Relation index, const Datum* values, const bool* nulls, ItemPointer tid);
+// Keeps a row of this transaction. May send it and those before it. `is_again`: a former version of
+// the row probably has the same values.
+void keep_row(Relation index, const Datum* values, const bool* nulls, ItemPointer tid,
+              bool is_again);
 
 // Sends the rows of an index that wait.
 void send_kept_rows(Relation index);

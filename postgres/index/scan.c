@@ -15,7 +15,9 @@
 #include "postgres/index/deadlines.h"
 #include "postgres/index/pending.h"
 
-// LIMIT 10 takes 11 rows and those that are nearly as near as the last one.
+// LIMIT 10 takes ten rows whose distances are true, and else 11 and those that are nearly as near
+// as the last one.
+#define FIRST_TRUE_BATCH 10
 #define FIRST_BATCH 20
 #define LAST_BATCH 2000
 
@@ -68,9 +70,9 @@ static void read_query(FarvecScan* own, IndexScanDesc scan) {
 
 static void begin_search(FarvecScan* own) {
   const uint32 list = (uint32)farvec_search_list;
-  const StoreSearchOptions options = {
-      .k = FIRST_BATCH, .list = list, .filter = own->condition.text};
-  own->batch = farvec_iterative_scan ? FIRST_BATCH : list;
+  const uint32 first = own->index.kind->has_true_distances ? FIRST_TRUE_BATCH : FIRST_BATCH;
+  const StoreSearchOptions options = {.k = first, .list = list, .filter = own->condition.text};
+  own->batch = farvec_iterative_scan ? first : list;
   own->room = Max(LAST_BATCH, own->batch);
   own->found = palloc_extended(own->room * sizeof(StoreFound), MCXT_ALLOC_HUGE);
   own->search = own->index.kind->search(own->index.store, own->query, &options);

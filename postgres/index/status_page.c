@@ -5,6 +5,7 @@
 #include <access/xlog.h>
 #include <miscadmin.h>
 #include <storage/bufmgr.h>
+#include <storage/smgr.h>
 #include <utils/rel.h>
 
 #include "postgres/index/status.h"
@@ -57,11 +58,16 @@ void status_read(Relation index, BlockNumber block, BufferAccessStrategy strateg
   for (uint32 i = 0; i < page->used; i++) check_entry(index, block, &page->entries[i]);
 }
 
+// The system is asked only where the index had fewer blocks when it was asked last: it grows, and
+// never gets shorter.
+static bool is_there(Relation index, BlockNumber block) {
+  const BlockNumber known = RelationGetSmgr(index)->smgr_cached_nblocks[MAIN_FORKNUM];
+  return (known != InvalidBlockNumber && block < known) || block < RelationGetNumberOfBlocks(index);
+}
+
 bool status_find(Relation index, uint64 vid, StatusEntry* entry) {
   const BlockNumber block = vid_block(vid);
-  if (block == 0 || vid > (uint64)PG_INT64_MAX || block >= RelationGetNumberOfBlocks(index)) {
-    return false;
-  }
+  if (block == 0 || vid > (uint64)PG_INT64_MAX || !is_there(index, block)) return false;
   const Buffer buffer = ReadBuffer(index, block);
   LockBuffer(buffer, BUFFER_LOCK_SHARE);
   bool found = false;

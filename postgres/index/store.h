@@ -134,6 +134,10 @@ typedef struct StoreKind {
   // for them now; some of them may be in.
   bool (*insert)(Store* store, const uint64* vids, const void* vectors, StoreTuples tuples,
                  size_t count, Patience* patience, farvec_error* error);
+  // The same for rows whose vectors the store probably has, because former versions of them have
+  // these. NULL: it is no different.
+  bool (*insert_again)(Store* store, const uint64* vids, const void* vectors, StoreTuples tuples,
+                       size_t count, Patience* patience, farvec_error* error);
   bool (*erase)(Store* store, const uint64* vids, size_t count, Patience* patience,
                 farvec_error* error);
 

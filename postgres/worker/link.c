@@ -12,6 +12,9 @@
 #include "postgres/worker/settings.h"
 
 #define SLOT_LOOK_US 1000
+// An engine starts within a part of a second; where it ends at once, pauses grow.
+#define START_MS 5000
+#define START_LOOK_US 20000
 
 static EngineLink own = {.slot = CHANNEL_NO_SLOT};
 
@@ -58,7 +61,7 @@ static void say_why_none(farvec_error* error, const char* why) {
   } else if (*why == '\0') {
     snprintf(error->message, sizeof error->message, "it is starting");
   } else {
-    snprintf(error->message, sizeof error->message, "it %s, and is started again", why);
+    snprintf(error->message, sizeof error->message, "it %s", why);
   }
 }
 
@@ -89,6 +92,17 @@ EngineLink* engine_link(farvec_error* error) {
   if (own.channel != NULL && own.incarnation == incarnation) return &own;
   unlink_engine();
   return make_link(segment, incarnation, error) ? &own : NULL;
+}
+
+EngineLink* engine_link_soon(farvec_error* error) {
+  const TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), START_MS);
+  EngineLink* link = engine_link(error);
+  while (link == NULL && has_engine() && GetCurrentTimestamp() < end) {
+    CHECK_FOR_INTERRUPTS();
+    pg_usleep(START_LOOK_US);
+    link = engine_link(error);
+  }
+  return link;
 }
 
 bool engine_is_there(void) {

@@ -19,6 +19,10 @@ typedef struct EngineLink {
 // no engine serves.
 EngineLink* engine_link(farvec_error* error);
 
+// The same, and waits for an engine that starts, some seconds at most. Ends with an error where the
+// query was cancelled.
+EngineLink* engine_link_soon(farvec_error* error);
+
 // Where a request is written, CHANNEL_REQUEST_BYTES long; engine_ask() comes next. NULL, with the
 // reason in `error`, where no slot becomes free in time. Ends with an error where the query was
 // cancelled.

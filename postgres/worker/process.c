@@ -4,6 +4,7 @@
 
 #include "postgres/worker/process.h"
 
+#include <common/hashfn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libpq/pqsignal.h>
@@ -24,11 +25,14 @@
 // Where segments are made when the system has it: memory that no disk is behind.
 #define SHARED_MEMORY "/dev/shm"
 
+// The first number is the server's own, so that the engine finds what killed ones have left.
 static void name_segment(EngineProcess* engine) {
   uint64 number = 0;
+  const uint32 server = hash_bytes((const unsigned char*)DataDir, (int)strlen(DataDir));
   if (!pg_strong_random(&number, sizeof number)) elog(ERROR, "there are no random numbers");
   const char* where = access(SHARED_MEMORY, W_OK) == 0 ? SHARED_MEMORY : DataDir;
-  snprintf(engine->segment, sizeof engine->segment, "%s/farvec-" UINT64_FORMAT, where, number);
+  snprintf(engine->segment, sizeof engine->segment, "%s/farvec-%08x-" UINT64_FORMAT, where, server,
+           number);
 }
 
 // A command line; its words lie in the current context.

@@ -70,15 +70,35 @@ static void start(void) {
 }
 
 static void look_whether_it_ended(void) {
+  char how[FARVEC_ENGINE_REASON - 32];
   char why[FARVEC_ENGINE_REASON];
-  if (!has_ended(&engine, why, sizeof why)) return;
+  if (!has_ended(&engine, how, sizeof how)) return;
   ereport(WARNING,
-          (errmsg("the engine of farvec %s, and is started again in %d ms", why, pause_ms)));
+          (errmsg("the engine of farvec %s, and is started again in %d ms", how, pause_ms)));
+  snprintf(why, sizeof why, "%s, and is started again", how);
+  wait_before_start(why);
+}
+
+// The extension was loaded when the server started, and the program is what is installed now.
+static void end_one_of_another_version(uint32 version) {
+  char why[FARVEC_ENGINE_REASON];
+  const uint32 own = channel_version();
+  snprintf(why, sizeof why,
+           "speaks version %u.%u and the extension %u.%u: install both from one build, and start "
+           "the server again",
+           version >> 16, version & 0xffff, own >> 16, own & 0xffff);
+  ereport(WARNING, (errmsg("the engine of farvec %s", why)));
+  end_process(&engine);
   wait_before_start(why);
 }
 
 static void look_whether_it_serves(void) {
   char why[CHANNEL_ERROR_BYTES];
+  const uint32 version = channel_version_of(engine.segment);
+  if (version != 0 && version != channel_version()) {
+    end_one_of_another_version(version);
+    return;
+  }
   Channel* channel = channel_open(engine.segment, 0, why);
   if (channel == NULL) return;
   if (channel_state(channel) == kChannelServing &&

@@ -6,6 +6,7 @@ listens on a Unix socket in a temporary folder, and runs as `nobody` where root 
 """
 import atexit
 import contextlib
+import fcntl
 import os
 import pathlib
 import re
@@ -106,9 +107,19 @@ class Postgres(server.Server):
             session.close()
         self.sessions.clear()
 
+    def remove_segment(self):
+        """What an engine that was killed has left in memory: nobody starts this server again."""
+        note = self.folder / "farvec" / "segment"
+        with contextlib.suppress(OSError):
+            path = pathlib.Path(note.read_text())
+            with open(path, "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # that of a running one is locked
+                path.unlink()
+
     def close(self):
         self.end_sessions()
         self.stop()
+        self.remove_segment()
         shutil.rmtree(self.top, ignore_errors=True)
 
     def command(self, database, *arguments):

@@ -48,6 +48,14 @@ class OverAStub(unittest.TestCase):
         said = self.refused("SELECT * FROM farvec_search('left', '[1]', deadline => '10 ms');", "38000")
         self.assertIn("left: 1\n", said)
 
+    def test_a_call_has_no_longer_than_its_statement(self):
+        for timeout in (40_000, 20_000):
+            self.server.end_sessions()
+            said = self.refused(f"SET statement_timeout = {timeout}; "
+                                "SELECT * FROM farvec_search('left', '[1]', deadline => '60 s');", "38000")
+            left = int(re.search(r"left: (\d+)", said).group(1))
+            self.assertTrue(0 < left <= timeout + 500, said)
+
     def test_distances_that_are_none(self):
         self.assertEqual(self.server.one("SELECT distance FROM farvec_search('2.25', '[1]');"), "1.5")
         self.assertEqual(self.server.one("SELECT distance FROM farvec_search('inf', '[1]');"), "Infinity")

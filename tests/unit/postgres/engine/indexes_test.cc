@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "collection/segment/segment_access.h"
+#include "tests/unit/postgres/engine/access.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::postgres {
@@ -23,17 +23,10 @@ constexpr AskOpen kSmall{
     .begins = kAskBegins,
     .columns = {}};
 
-collection::CollectionAccess access() {
-  collection::CollectionAccess access;
-  access.segments = collection::SegmentAccess::on("dram");
-  access.log_segment_bytes = 1 << 20;
-  return access;
-}
-
 /// What has an index open writes by the name of its folder.
 TEST(Indexes, AnIndexIsNotMadeAgainBeforeTheFormerOneIsClosed) {
   const tests::TemporaryFolder folder;
-  Indexes indexes({folder.path() / "all", std::uint64_t{64} << 20, access()});
+  Indexes indexes({folder.path() / "all", std::uint64_t{64} << 20, access_of_tests()});
   const IndexName name = name_of(kSmall.index);
   std::shared_ptr<OpenIndex> former = indexes.open(name, kSmall);
   const std::filesystem::path place = former->folder();

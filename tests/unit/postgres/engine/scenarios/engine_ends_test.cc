@@ -109,6 +109,41 @@ TEST_F(EngineProgram, ACopyOfAFolderBeginsAnew) {
   EXPECT_NE(other.log().find("copy of the folder"), std::string::npos) << other.log();
 }
 
+TEST_F(EngineProgram, WhatKilledEnginesOfTheServerHaveLeftGoes) {
+  const fs::path all = folder_.path() / "segments";
+  fs::create_directory(all);
+  const auto make = [&](const char* name) { std::ofstream(all / name) << "left"; };
+  for (const char* name :
+       {"farvec-1a-1", "farvec-1a-22", "farvec-1b-1", "farvec-1", "other-1a-1"}) {
+    make(name);
+  }
+  const fs::path segment = all / "farvec-1a-3";
+  const RunningEngine engine(all_, segment);
+  const Asking asking(segment);
+  for (const char* name : {"farvec-1a-1", "farvec-1a-22"}) EXPECT_FALSE(fs::exists(all / name));
+  for (const char* name : {"farvec-1b-1", "farvec-1", "other-1a-1"}) {
+    EXPECT_TRUE(fs::exists(all / name)) << name;
+  }
+}
+
+TEST_F(EngineProgram, ACopyOfARunningEnginesFolderLeavesItsSegmentAlone) {
+  start();
+  const Table table(100);
+  index().open();
+  insert(table);
+  index().covers(101);
+  const fs::path copy = folder_.path() / "copy";
+  fs::copy(all_, copy, fs::copy_options::recursive);
+  {
+    const fs::path segment = folder_.path() / "farvec-copy";
+    RunningEngine other(copy, segment);
+    Asking asking(segment);
+    EXPECT_EQ(AskedIndexOf(asking, kShape).open().covered, 0u);
+  }
+  EXPECT_TRUE(fs::exists(segment_)) << "others could not reach the engine";
+  expect_answers(table);
+}
+
 TEST_F(EngineProgram, DamagedFilesBeginAnewAndTheLogSaysSo) {
   for (const char* file : {"covered", "collection/collection.json"}) {
     SCOPED_TRACE(file);

@@ -126,8 +126,10 @@ class PagedPartTest : public ::testing::Test {
   }
 
   tests::TemporaryFolder folder_;
-  HnswConfig config_ = testing::small_config();
-  Rows set_{400, testing::small_config()};
+  // With 6 neighbours a layer, about one run of 200 leaves a vertex that no other has as neighbour:
+  // a graph promises no more, and a search of the whole graph does not find it.
+  HnswConfig config_ = testing::small_config(12, 16);
+  Rows set_{400, testing::small_config(12, 16)};
   std::unique_ptr<PagedHnsw> hnsw_;
   std::shared_ptr<WorkQueue> works_ = std::make_shared<WorkQueue>();
   std::unique_ptr<PagedCores> cores_;
