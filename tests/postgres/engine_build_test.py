@@ -92,7 +92,7 @@ class Builds(EngineTest):
             self.sql(f"ALTER TABLE wide SET (parallel_workers = {workers});")
             self.refused("CREATE INDEX failing ON wide USING farvec (v vector_l2_ops) "
                          f"WHERE 1 / ({ROWS - 10} - id) IS NOT NULL;", "22012")
-            self.assertEqual(self.folders(), before)
+            self.assertEqual(self.folders() - before, set())  # others may go meanwhile
         self.assert_no_workers()
 
     def assert_no_workers(self):
@@ -124,10 +124,10 @@ class Builds(EngineTest):
             self.refused(f"SET statement_timeout = {limit}; "
                          "CREATE INDEX many_v ON many USING farvec (v vector_l2_ops);", CANCELLED)
             self.assertLess(time.monotonic() - began, 20)
-            wait_until("the folder goes", lambda: self.folders() == before)
+            wait_until("the folder goes", lambda: self.folders() <= before)
         self.assert_no_workers()
         time.sleep(0.5)
-        self.assertEqual(self.folders(), before)
+        self.assertEqual(self.folders() - before, set())
 
     def test_little_memory_of_a_backend(self):
         self.sql("SET maintenance_work_mem = '1MB'; ALTER TABLE wide SET (parallel_workers = 2);"
@@ -158,7 +158,7 @@ class LittleMemory(EngineTest):
             numbers = [int(path.name) for path in segments.iterdir() if path.name.isdigit()]
             self.assertGreater(max(numbers), 1)
             self.sql("DROP INDEX long_v;")
-            wait_until("the folder goes", lambda: self.folders() == before)
+            wait_until("the folder goes", lambda: self.folders() <= before)
 
 
 if __name__ == "__main__":
