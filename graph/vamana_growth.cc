@@ -64,7 +64,7 @@ VamanaGrowth::VamanaGrowth(VectorView rows, Metric metric, const VamanaOptions& 
       inserter_(space_, options_, threads_, graph_) {}
 
 void VamanaGrowth::insert_from(std::size_t first) {
-  std::vector<NodeId> order = shuffled_ids(first, graph_.count(), options_.seed);
+  const std::vector<NodeId> order = shuffled_ids(first, graph_.count(), options_.seed);
   if (order.empty()) return;
   Progress progress("graph", order.size() * options_.passes, options_.quiet);
   const auto largest = std::max<std::size_t>(
@@ -74,8 +74,6 @@ void VamanaGrowth::insert_from(std::size_t first) {
     for (std::size_t begin = 0, size = 0; begin < order.size(); begin += size) {
       const std::size_t there = pass == 0 ? first + begin : graph_.count();
       size = std::min(std::clamp<std::size_t>(there, 1, largest), order.size() - begin);
-      // The graph is the same in any order of a batch.
-      std::sort(order.data() + begin, order.data() + begin + size);
       inserter_.insert({order.data() + begin, size});
       progress.advance(size);
       options_.advanced(size);
