@@ -131,6 +131,7 @@ class Suites:
     def prepare(self):
         for path, text in self.files.items():
             self.write(self.folder / pathlib.Path(path).relative_to("test"), text)
+        (self.folder / "results").mkdir()  # where COPY writes
         for path in [self.folder, *self.folder.rglob("*")]:
             self.server.own(path)
 
@@ -144,6 +145,7 @@ class Suites:
         with open(self.folder / "sql" / f"{name}.sql") as statements:
             done = subprocess.run(command, stdin=statements, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_S, check=False,
+                                  cwd=self.folder,
                                   env={**self.server.environment({}), "PGTZ": "PST8PDT",
                                        "PGDATESTYLE": "Postgres, MDY"})
         (self.folder / f"{name}.out").write_text(done.stdout)

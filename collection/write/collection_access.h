@@ -34,6 +34,10 @@ struct CollectionAccess {
   bool rounds_imports = false;
   bool link = false;  ///< link memtables in the background: for processes that search
   bool merge = true;  ///< merge segments in the background
+  /// False: it has no log. What no segment has is lost with the process, and so are the rows that
+  /// were replaced by it: it is for an owner that knows which rows there should be, and tells those
+  /// that are missing again.
+  bool logged = true;
   /// The most fresh rows that are not linked, where memtables are linked: an insert that would
   /// exceed it links rows first. A batch of more rows than this goes in when all others are linked.
   /// 0: the number of rows that are compared in the time of a search of a memtable's graph, see

@@ -71,7 +71,6 @@ static void build_in_store(OpenIndex* index) {
   }
 }
 
-// Makes what was built durable in the store, where it does not do so by itself.
 static void finish_store(Build* build) {
   OpenIndex* index = &build->index;
   build_in_store(index);
@@ -80,7 +79,6 @@ static void finish_store(Build* build) {
   if (index->kind->covers != NULL) {
     index->kind->covers(index->store, next, true, &index->patience);
   }
-  if (index->kind->flush != NULL) index->kind->flush(index->store, next, &index->patience);
 }
 
 static IndexBuildResult* result_of(double heap_rows, double index_rows) {

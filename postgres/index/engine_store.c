@@ -119,6 +119,7 @@ static StoreState state_in_engine(Store* store, Patience* patience) {
   }
   store->looked_in = link->incarnation;
   store->ready_in = state.ready == 1 ? link->incarnation : 0;
+  store->opening = state.opening;
   return (StoreState){.covered = state.covered,
                       .ready = state.ready == 1,
                       .rows = state.rows,
@@ -252,6 +253,13 @@ static bool insert_into_engine(Store* store, const uint64* vids, const void* vec
   return change(store, kAskInsert, rows, count, patience, error);
 }
 
+static bool tell_engine(Store* store, const uint64* vids, const void* vectors, StoreTuples tuples,
+                        size_t count, Patience* patience, farvec_error* error) {
+  const RowsToAsk rows = {
+      .vids = vids, .vectors = vectors, .tuples = store->columns.count > 0 ? &tuples : NULL};
+  return change(store, kAskTell, rows, count, patience, error);
+}
+
 static bool insert_into_engine_again(Store* store, const uint64* vids, const void* vectors,
                                      StoreTuples tuples, size_t count, Patience* patience,
                                      farvec_error* error) {
@@ -275,13 +283,15 @@ static EngineLink* link_as_before(const Store* store, farvec_error* error) {
   return NULL;
 }
 
-static void tell_vid(Store* store, uint32 operation, uint64 vid, bool ready, Patience* patience) {
+// An engine that has closed the index since, and opened it again, is not ready afterwards.
+static void covers_in_engine(Store* store, uint64 vid, bool ready, Patience* patience) {
   farvec_error error = {0};
   uint32 bytes;
-  const AskVid asked = {.index = store->index, .vid = vid, .ready = ready};
+  const AskVid asked = {
+      .index = store->index, .vid = vid, .ready = ready, .opening = store->opening};
   EngineLink* link = link_as_before(store, &error);
   if (link == NULL ||
-      !ask_engine(link, operation, &asked, sizeof asked, patience, &bytes, &error)) {
+      !ask_engine(link, kAskCovers, &asked, sizeof asked, patience, &bytes, &error)) {
     raise_engine_error(&error, patience);
   }
 }
@@ -296,14 +306,6 @@ static bool build_in_engine(Store* store, uint64* done, Patience* patience) {
   }
   *done = told.linked;
   return told.finished == 1;
-}
-
-static void covers_in_engine(Store* store, uint64 vid, bool ready, Patience* patience) {
-  tell_vid(store, kAskCovers, vid, ready, patience);
-}
-
-static void flush_engine(Store* store, uint64 vid, Patience* patience) {
-  tell_vid(store, kAskFlush, vid, true, patience);
 }
 
 // Takes the vectors of one answer. Those that are not there have none in it.
@@ -388,7 +390,8 @@ const StoreKind kEngineStore = {.name = "engine",
                                 .erase = erase_from_engine,
                                 .compare = compare_in_engine,
                                 .covers = covers_in_engine,
-                                .flush = flush_engine,
+                                .lacks = lacks_in_engine,
+                                .tell = tell_engine,
                                 .get = get_from_engine,
                                 .search = search_engine,
                                 .next = next_of_engine,

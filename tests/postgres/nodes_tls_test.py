@@ -1,6 +1,5 @@
 """Indexes on compute nodes that demand TLS: with the right certificates they are as any other, and
 without them every statement says what is missing and loses nothing."""
-import os
 import pathlib
 import shutil
 import subprocess
