@@ -133,6 +133,7 @@ std::optional<std::size_t> expected_bytes(std::uint32_t operation,
     case kAskSame:
     case kAskInsert:  // a byte where a build has no room
     case kAskInsertAgain:
+    case kAskTell:
       return std::nullopt;
     default:
       return 0;
