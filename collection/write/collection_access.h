@@ -30,6 +30,8 @@ struct CollectionAccess {
   unsigned merge_threads = 1;
   /// The most that merges read and write together in a second; 0: as much as they can.
   double merge_bytes_per_s = 0;
+  /// Links the rows of an import by integers of 8 bits, where these will do.
+  bool rounds_imports = false;
   bool link = false;  ///< link memtables in the background: for processes that search
   bool merge = true;  ///< merge segments in the background
   /// False: it has no log. What no segment has is lost with the process, and so are the rows that

@@ -20,9 +20,11 @@
 #define ASK_MOST_COLUMNS 32
 
 typedef enum AskOperation {
-  kAskOpen = 1,      // AskOpen: makes the index where it is not there; answers ToldState
-  kAskState = 2,     // AskedIndex; answers ToldState
-  kAskInsert = 3,    // AskRows, VIDs, vectors one after the other, tuples
+  kAskOpen = 1,   // AskOpen: makes the index where it is not there; answers ToldState
+  kAskState = 2,  // AskedIndex; answers ToldState
+  // AskRows, VIDs, vectors one after the other, tuples; answers a byte where a build has no room
+  // for them now: they are to come again after kAskRoom
+  kAskInsert = 3,
   kAskErase = 4,     // AskRows, VIDs
   kAskCovers = 5,    // AskVid
   kAskLacks = 6,     // AskLacks, AskPages; answers AskBits for each page: VIDs that lack
@@ -31,17 +33,19 @@ typedef enum AskOperation {
   kAskList = 9,      // AskList; answers ToldList, AskedIndexes
   kAskSummary = 10,  // nothing; answers ToldSummary
   kAskGet = 11,    // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
-  kAskBuild = 12,  // AskRows without rows: makes the segment until the deadline; answers ToldBuild
+  kAskBuild = 12,  // AskRows without rows: makes the last segment until the deadline; ToldBuild
   kAskSame = 13,   // AskRows, VIDs, tuples; answers a byte for each, 0 where it has other values
   // What kAskInsert is, for rows whose vectors are probably there: former versions have them.
   kAskInsertAgain = 14,
-  kAskTell = 15  // like kAskInsert: rows that lack, many together, of which none waits for links
+  kAskTell = 15,  // like kAskInsert: rows that lack, many together, of which none waits for links
+  // AskRows without rows: waits until the deadline for a build's room; answers ToldBuild
+  kAskRoom = 16
 } AskOperation;
 
 typedef enum AskBegins {
   kAskKeeps = 0,   // nothing is removed
   kAskBegins = 1,  // the index is empty then
-  kAskBuilds = 2   // and rows wait until kAskBuild makes one segment of them
+  kAskBuilds = 2   // and rows wait to become segments, the last ones until kAskBuild
 } AskBegins;
 
 // Which index it is.
@@ -138,9 +142,9 @@ typedef struct ToldState {
 } ToldState;
 
 typedef struct ToldBuild {
-  uint64_t rows;      // that waited
+  uint64_t rows;      // that came
   uint64_t linked;    // rows of these
-  uint32_t finished;  // 0 or 1
+  uint32_t finished;  // 0: a segment is under way; 1
   uint32_t zero;
 } ToldBuild;
 

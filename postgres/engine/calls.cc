@@ -4,6 +4,7 @@
 #include "base/status_error.h"
 #include "base/types.h"
 #include "postgres/channel/requests.h"
+#include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstring>
@@ -49,7 +50,9 @@ void build(Indexes& indexes, const Request& request) {
   const auto asked = reader.read<AskRows>();
   reader.end();
   const Ticks until = end_of(asked.deadline_ms);
-  request.answer_with(indexes.open(name_of(asked.index))->build(until));
+  const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
+  const bool is_last = request.operation() == kAskBuild;
+  request.answer_with(is_last ? index->build(until) : index->wait_for_room(until));
 }
 
 void tell_state(Indexes& indexes, const Request& request) {
@@ -71,9 +74,11 @@ void insert(Indexes& indexes, const Request& request) {
   indexes.require_memory(*index);
   const std::uint32_t asked_for = request.operation();
   const Sharing sharing{asked_for == kAskInsertAgain, indexes.memory_left()};
-  index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms),
-                {asked_for == kAskTell ? Coming::many_that_lack : Coming::new_rows, sharing});
-  request.answer();
+  const bool is_in =
+      index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms),
+                    {asked_for == kAskTell ? Coming::many_that_lack : Coming::new_rows, sharing});
+  constexpr std::array<std::byte, 1> kLater{};
+  request.answer(is_in ? std::span<const std::byte>() : kLater);
 }
 
 void erase(Indexes& indexes, const Request& request) {
@@ -211,6 +216,7 @@ void call(Indexes& indexes, const Request& request) {
     case kAskLacks:
       return find_lacking(indexes, request);
     case kAskBuild:
+    case kAskRoom:
       return build(indexes, request);
     case kAskDrop:
       return drop(indexes, request);

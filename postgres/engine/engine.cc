@@ -45,6 +45,7 @@ collection::CollectionAccess access_for(const EngineOptions& options) {
   access.logged = false;  // the table has all rows, and its status pages say which
   access.link = true;
   access.build_threads = options.threads;
+  access.rounds_imports = true;
   return access;
 }
 

@@ -12,6 +12,7 @@
 namespace farvec::postgres {
 namespace {
 
+constexpr ToldBuild kNoBuild{.rows = 0, .linked = 0, .finished = 1, .zero = 0};
 /// More fresh rows than this that have no links become a segment when all have come: threads that
 /// build make one sooner than the linker links them one by one.
 constexpr std::uint64_t kManyUnlinked = 8192;
@@ -53,7 +54,7 @@ void OpenIndex::load() const {
   for (const collection::View::Bulk& bulk : view->segments) bulk.segment->records().load();
 }
 
-void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
+bool OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
                        const layout::TupleView& tuples, Ticks until, const Manner& manner) {
   const layout::CollectionManifest& shape = collection_->shape();
   const std::size_t row_bytes = packed_bytes(shape.source_type, shape.dimension);
@@ -66,11 +67,12 @@ void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
   const changes::RowBatch batch{rows, vids, tuples};
   collection_->check(batch);
   const std::shared_ptr<IndexBuild> build = building();
-  if (build != nullptr && build->take(batch)) return;
+  if (build != nullptr) return build->take(batch);
   if (!collection_->build_failure().empty()) {
     until = std::min(until, now_ticks() + us_to_ticks(kFailingUs));
   }
   insert_rest(batch, until, manner);
+  return true;
 }
 
 /// Inserts the rows of a batch that share no vector.
@@ -102,9 +104,14 @@ std::shared_ptr<IndexBuild> OpenIndex::building() const {
   return build_;
 }
 
+ToldBuild OpenIndex::wait_for_room(Ticks until) {
+  const std::shared_ptr<IndexBuild> build = building();
+  return build == nullptr ? kNoBuild : build->wait_for_room(until);
+}
+
 ToldBuild OpenIndex::build(Ticks until) {
   const std::shared_ptr<IndexBuild> build = building();
-  if (build == nullptr) return {.rows = 0, .linked = 0, .finished = 1, .zero = 0};
+  if (build == nullptr) return kNoBuild;
   const ToldBuild told = build->advance(until);
   if (told.finished != 0) {
     const std::lock_guard lock(build_mutex_);

@@ -49,12 +49,14 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
 
   /// Inserts packed vectors, one for each VID. Those that rows have already may be shared. Throws
   /// StatusError (invalid_argument) for vectors of another size or that no search can find, or
-  /// values that the columns cannot have, and Refusal, or Error.
-  void insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
+  /// values that the columns cannot have, and Refusal, or Error. Returns false where a build has no
+  /// room for the rows now, and wait_for_room() comes first.
+  bool insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
               const layout::TupleView& tuples, Ticks until, const Manner& manner = {});
   /// Rows that are inserted from now on wait for build(), as many as have `most_bytes` together.
   void begin_build(std::size_t most_bytes);
-  /// Makes one segment of the rows that wait, as IndexBuild::advance() does.
+  /// These do what IndexBuild says. After the last row, build() ends the build when it is finished.
+  ToldBuild wait_for_room(Ticks until);
   ToldBuild build(Ticks until);
   /// Says whether rows wait, or become a segment. They would be lost if it were closed.
   bool is_building() const { return building() != nullptr; }

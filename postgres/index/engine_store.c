@@ -6,6 +6,7 @@
 #include <utils/hsearch.h>
 #include <utils/memutils.h>
 
+#include "postgres/index/deadlines.h"
 #include "postgres/index/index.h"
 
 #define DROP_DEADLINE_MS 1000
@@ -206,6 +207,28 @@ static size_t rows_that_fit(const RowsToAsk* rows, size_t left, Size row_bytes) 
   return Max(fit, 1);
 }
 
+static bool ask_build(const Store* store, EngineLink* link, uint32 operation, Patience* patience,
+                      ToldBuild* told, farvec_error* error) {
+  uint32 bytes;
+  const AskRows asked = {.index = store->index, .deadline_ms = BUILD_STEP_MS};
+  if (!ask_engine(link, operation, &asked, sizeof asked, patience, &bytes, error)) return false;
+  if (bytes != sizeof *told) elog(ERROR, "the engine of farvec tells a build in %u bytes", bytes);
+  memcpy(told, link->answer, sizeof *told);
+  return true;
+}
+
+// Waits until the rows before these are linked, however long that takes.
+static bool wait_for_room(const Store* store, EngineLink* link, Patience* patience,
+                          farvec_error* error) {
+  ToldBuild told = {.finished = 0};
+  while (told.finished == 0) {
+    Patience step = patience_for(FARVEC_BATCH_DEADLINE_MS);
+    if (!ask_build(store, link, kAskRoom, &step, &told, error)) return false;
+  }
+  *patience = patience_for(patience->deadline_ms);
+  return true;
+}
+
 static bool change(Store* store, uint32 operation, RowsToAsk rows, size_t count, Patience* patience,
                    farvec_error* error) {
   EngineLink* link = reach_engine(store, patience, error);
@@ -215,6 +238,9 @@ static bool change(Store* store, uint32 operation, RowsToAsk rows, size_t count,
     uint32 bytes;
     rows.count = rows_that_fit(&rows, count - rows.first, row_bytes);
     if (!ask_rows(link, store, operation, &rows, patience, &bytes, error)) return false;
+    if (bytes == 0) continue;
+    if (!wait_for_room(store, link, patience, error)) return false;
+    rows.count = 0;  // they come again
   }
   return true;
 }
@@ -273,16 +299,11 @@ static void covers_in_engine(Store* store, uint64 vid, bool ready, Patience* pat
 // A build whose engine was started again ends with an error.
 static bool build_in_engine(Store* store, uint64* done, Patience* patience) {
   farvec_error error = {0};
-  uint32 bytes;
   ToldBuild told;
-  const AskRows asked = {.index = store->index, .deadline_ms = BUILD_STEP_MS};
   EngineLink* link = link_as_before(store, &error);
-  if (link == NULL ||
-      !ask_engine(link, kAskBuild, &asked, sizeof asked, patience, &bytes, &error)) {
+  if (link == NULL || !ask_build(store, link, kAskBuild, patience, &told, &error)) {
     raise_engine_error(&error, patience);
   }
-  if (bytes != sizeof told) elog(ERROR, "the engine of farvec tells a build in %u bytes", bytes);
-  memcpy(&told, link->answer, sizeof told);
   *done = told.linked;
   return told.finished == 1;
 }

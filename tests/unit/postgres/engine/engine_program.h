@@ -128,11 +128,17 @@ class EngineProgram : public testing::Test {
   }
   AskedIndexOf index() { return {*asking_, shape_}; }
   AskedIndexOf index(const AskOpen& shape) { return {*asking_, shape}; }
+  Told insert_part(const Table& table, std::size_t first, std::size_t count) {
+    return index().insert(std::span(table.vids).subspan(first, count), table.bytes(first, count));
+  }
   void insert(const Table& table, std::size_t batch = 100) {
     for (std::size_t i = 0; i < table.vids.size(); i += batch) {
       const std::size_t count = std::min(batch, table.vids.size() - i);
-      const Told told =
-          index().insert(std::span(table.vids).subspan(i, count), table.bytes(i, count));
+      Told told = insert_part(table, i, count);
+      while (told.status == 0 && told.bytes.size() == 1) {
+        wait_for_room();
+        told = insert_part(table, i, count);
+      }
       ASSERT_EQ(told.status, 0) << told.text();
     }
   }
@@ -156,10 +162,12 @@ class EngineProgram : public testing::Test {
     EXPECT_EQ(asking_->ask_with(kAskOpen, builds).status, 0);
   }
   /// What was told when the build was finished.
-  ToldBuild build() {
+  ToldBuild build() { return ask_build(kAskBuild); }
+  void wait_for_room() { ask_build(kAskRoom); }
+  ToldBuild ask_build(AskOperation operation) {
     const AskRows asked{shape_.index, 0, 0, 20, 0};
     while (true) {
-      const Told told = asking_->ask_with(kAskBuild, asked);
+      const Told told = asking_->ask_with(operation, asked);
       EXPECT_EQ(told.status, 0) << told.text();
       const auto how_far = told.head<ToldBuild>();
       if (told.status != 0 || how_far.finished == 1) return how_far;

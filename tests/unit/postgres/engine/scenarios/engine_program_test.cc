@@ -119,20 +119,36 @@ TEST_F(EngineProgram, RowsOfABuildBecomeOneSegment) {
   expect_answers(table);
 }
 
-TEST_F(EngineProgram, RowsAfterABuildAndThoseBesideItAreFoundToo) {
-  // A third of the memory is for rows that wait, of which 680 have room there. The others are in a
-  // memtable, which takes 1 MiB at once.
+TEST_F(EngineProgram, RowsThatHaveNoRoomTogetherBecomeSeveralSegments) {
+  // A third of the memory is for rows that wait, of which 680 have room there.
   start({"--memory", "4MiB"});
   shape_.dimension = 512;
-  const Table table(800, 1, 1, shape_.dimension);
+  const Table table(1200, 1, 1, shape_.dimension);
   begin_build();
   insert(table, 40);
-  EXPECT_LT(index().state().memory, 4u << 20) << "no insert is refused for want of memory";
-  EXPECT_EQ(index().state().rows, 120u) << "some had no room to wait";
-  EXPECT_EQ(build().rows, 680u);
-  EXPECT_EQ(index().state().rows, 800u);
-  index().covers(801);
+  EXPECT_EQ(index().state().rows, 680u) << "the first ones made room";
+  const ToldBuild told = build();
+  EXPECT_EQ(told.rows, 1200u);
+  EXPECT_EQ(told.linked, 1200u);
+  EXPECT_EQ(index().state().rows, 1200u);
+  index().covers(1201);
   expect_answers(table);
+}
+
+TEST_F(EngineProgram, RowsThatHaveNoRoomNowAreNotIn) {
+  start({"--memory", "4MiB"});
+  shape_.dimension = 512;
+  const Table table(720, 1, 1, shape_.dimension);
+  begin_build();
+  for (std::size_t i = 0; i < 680; i += 40) {
+    EXPECT_TRUE(insert_part(table, i, 40).bytes.empty()) << i;
+  }
+  EXPECT_EQ(insert_part(table, 680, 40).bytes.size(), 1u) << "a segment is begun";
+  wait_for_room();
+  EXPECT_EQ(index().state().rows, 680u);
+  EXPECT_EQ(build().rows, 680u);
+  EXPECT_TRUE(insert_part(table, 680, 40).bytes.empty()) << "as rows of an insert";
+  EXPECT_EQ(index().state().rows, 720u);
 }
 
 TEST_F(EngineProgram, ABuildTakesTheRowsThatAnInsertTakes) {
