@@ -1,11 +1,13 @@
 #include "graph/build_space.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
 #include "base/parallel.h"
 #include "base/stored_form.h"
+#include "distance/small_kernels.h"
 
 namespace farvec::graph {
 namespace {
@@ -41,6 +43,19 @@ std::vector<float> mean_row(const VectorView& data, unsigned threads) {
   return mean;
 }
 
+/// Says whether there are faster kernels for the rows.
+bool are_small(const VectorView& data, Metric metric, unsigned threads) {
+  if (!distance::may_be_small(metric, data.type)) return false;
+  std::atomic<bool> all{true};
+  parallel_for(data.count, kChunk, threads, [&](std::size_t begin, std::size_t end, unsigned) {
+    for (std::size_t i = begin; i < end && all.load(std::memory_order_relaxed); ++i) {
+      if (distance::is_small_row(data.row(i), data.type, data.dimension)) continue;
+      all.store(false, std::memory_order_relaxed);
+    }
+  });
+  return all;
+}
+
 /// Which rows are zero; empty when none is.
 std::vector<bool> zero_rows(const VectorView& data, unsigned threads) {
   const std::vector<std::byte> zero(data.row_bytes());
@@ -68,6 +83,10 @@ BuildSpace::BuildSpace(VectorView data, Metric metric, unsigned threads)
       many_(distance::many_kernel(kernel_metric(metric), data.type, data.dimension)),
       products_(metric == Metric::inner_product),
       sets_(metric == Metric::jaccard) {
+  if (are_small(data, kernel_metric(metric), threads)) {
+    kernel_ = distance::small_pair_kernel(kernel_metric(metric), data.type, data.dimension);
+    many_ = distance::small_many_kernel(kernel_metric(metric), data.type, data.dimension);
+  }
   if (stores_unit_vectors(metric) || sets_) zeros_ = zero_rows(data, threads);
   if (!products_ || data.count == 0) return;
   augmented_.resize(data.count);

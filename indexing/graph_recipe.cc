@@ -12,6 +12,7 @@
 #include "indexing/chosen_codes.h"
 #include "indexing/code_bits.h"
 #include "indexing/row_order.h"
+#include "indexing/rows_to_link.h"
 #include "quantization/neighbor_encoder.h"
 
 namespace farvec::indexing {
@@ -27,11 +28,19 @@ layout::GraphDescription describe_graph(const graph::VamanaOptions& options) {
   return description;
 }
 
-BuiltGraph build_graph(Source source, const graph::VamanaOptions& options) {
+BuiltGraph build_graph(Source source, const graph::VamanaOptions& options, LinkBy by) {
   if (options.sample_queries.count > 0) check_sample(options.sample_queries, source.rows);
   source.manifest.description = describe_graph(options);
   graph::VamanaStats stats;
-  graph::Graph graph = graph::build_vamana(source.rows, source.manifest.metric, options, &stats);
+  const auto built = [&](const VectorView& rows, Metric metric) {
+    return graph::build_vamana(rows, metric, options, &stats);
+  };
+  if (by == LinkBy::rows || options.sample_queries.count > 0) {
+    graph::Graph graph = built(source.rows, source.manifest.metric);
+    return {std::move(source), std::move(graph), std::move(stats)};
+  }
+  const RowsToLink link(source, options.threads);
+  graph::Graph graph = built(link.rows(), link.metric());
   return {std::move(source), std::move(graph), std::move(stats)};
 }
 

@@ -30,9 +30,15 @@ void check_degree(layout::LayoutKind layout, std::uint32_t degree);
 /// Returns what a manifest says of a graph that is made with these options, before it is written.
 layout::GraphDescription describe_graph(const graph::VamanaOptions& options);
 
+/// Says by what rows are compared while a graph is built: by themselves, or by 8-bit integers where
+/// these will do (RowsToLink).
+enum class LinkBy : std::uint8_t { rows, rounded };
+
 /// Builds the graph. Throws Error for options that make no sense, and for sample queries of another
-/// type or dimension. It needs the memory of graph::build_vamana().
-BuiltGraph build_graph(Source source, const graph::VamanaOptions& options);
+/// type or dimension. It needs the memory of graph::build_vamana(), and of RowsToLink. Graphs for
+/// sample queries are linked by the rows.
+BuiltGraph build_graph(Source source, const graph::VamanaOptions& options,
+                       LinkBy by = LinkBy::rows);
 
 /// A FormerGraph is a graph over the rows of a source, and over others that go.
 struct FormerGraph {

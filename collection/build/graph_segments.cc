@@ -74,7 +74,8 @@ std::shared_ptr<Segment> build_graph_segment(indexing::Source source, const RowF
   const SegmentSource made(std::move(source), recipe);
   const graph::VamanaOptions options = vamana_options(recipe);
   if (!in_pages(recipe)) {
-    return write_graph(indexing::build_graph(made.source(), options), &made, facts, recipe);
+    const auto by = recipe.rounds_rows ? indexing::LinkBy::rounded : indexing::LinkBy::rows;
+    return write_graph(indexing::build_graph(made.source(), options, by), &made, facts, recipe);
   }
   return write_graph(
       indexing::build_slotted_graph(made.source(), page_recipe(*recipe.manifest), options), &made,

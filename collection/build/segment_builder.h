@@ -32,6 +32,8 @@ struct SegmentRecipe {
   /// The nodes whose probes count too when clusters are merged; null: there are none.
   std::shared_ptr<const ProbingNodes> followers;
   unsigned threads = 1;
+  /// Links rows of which a graph is built from nothing by integers of 8 bits, where these will do.
+  bool rounds_rows = false;
   /// Ends the work with WorkInterrupted, says how fast it may read and write, and is told how far
   /// it is. It is not null.
   BuildWatch* watch = nullptr;

@@ -13,6 +13,7 @@
 #include "wal/log_reader.h"
 #include "wal/log_segment_files.h"
 #include "wal/log_segment_list.h"
+#include "wal/no_log.h"
 #include "wal/region_source.h"
 
 namespace farvec::collection {
@@ -35,6 +36,20 @@ class FolderLog final : public WrittenLog {
 
  private:
   const std::filesystem::path folder_;
+};
+
+class NothingWritten final : public WrittenLog {
+ public:
+  explicit NothingWritten(wal::Position begin) : begin_(begin) {}
+
+  std::shared_ptr<wal::LogSource> source() override { return nullptr; }
+  std::unique_ptr<wal::Log> open(const wal::LogOptions&) override {
+    return std::make_unique<wal::NoLog>(begin_);
+  }
+  std::uint64_t most_bytes() const override { return std::numeric_limits<std::uint64_t>::max(); }
+
+ private:
+  const wal::Position begin_;
 };
 
 class NodesLog final : public WrittenLog {
@@ -182,6 +197,15 @@ OpenedLog open_log(const std::filesystem::path& folder, const LogNodes* nodes) {
     return opened;
   }
   opened.log = open_on_nodes(folder, opened.manifest, nodes->attach_writer());
+  return opened;
+}
+
+OpenedLog open_without_log(const std::filesystem::path& folder) {
+  OpenedLog opened;
+  opened.manifest = layout::read_collection(folder);
+  if (opened.manifest.log_on_nodes != 0) (void)log_source(folder, opened.manifest, nullptr);
+  if (std::filesystem::exists(log_folder(folder))) remove_log(log_folder(folder));
+  opened.log = std::make_unique<NothingWritten>(opened.manifest.log_position);
   return opened;
 }
 

@@ -22,6 +22,7 @@ std::shared_ptr<wal::LogSource> log_source(const std::filesystem::path& folder,
 class WrittenLog {
  public:
   virtual ~WrittenLog() = default;
+  /// Returns what there is to read; null where the collection has no log.
   virtual std::shared_ptr<wal::LogSource> source() = 0;
   virtual std::unique_ptr<wal::Log> open(const wal::LogOptions& options) = 0;
   /// The most bytes that it may have before segments must take over what is in it.
@@ -38,5 +39,9 @@ struct OpenedLog {
 /// LogNodes::attach_writer() and wal::recover_region_log() throw, and UnreachableError while some
 /// of the nodes are away.
 OpenedLog open_log(const std::filesystem::path& folder, const LogNodes* nodes);
+
+/// The same for a collection that is opened without a log: each change is in segments, or is lost.
+/// A log that lies in the folder is removed. Throws Error where it lies on memory nodes.
+OpenedLog open_without_log(const std::filesystem::path& folder);
 
 }  // namespace farvec::collection

@@ -8,14 +8,27 @@ namespace farvec::collection {
 
 RowIds::RowIds(std::vector<std::uint64_t> ids) : ids_(std::move(ids)), by_id_(ids_.size()) {
   std::iota(by_id_.begin(), by_id_.end(), NodeId{0});
+  // Ids that are counted up come in their order, millions of them.
+  if (std::is_sorted(ids_.begin(), ids_.end())) return;
   std::sort(by_id_.begin(), by_id_.end(), [this](NodeId a, NodeId b) { return ids_[a] < ids_[b]; });
 }
 
+std::vector<NodeId>::const_iterator RowIds::at_least(std::uint64_t id) const {
+  return std::lower_bound(by_id_.begin(), by_id_.end(), id,
+                          [this](NodeId row, std::uint64_t x) { return ids_[row] < x; });
+}
+
 std::optional<NodeId> RowIds::find(std::uint64_t id) const {
-  const auto at = std::lower_bound(by_id_.begin(), by_id_.end(), id,
-                                   [this](NodeId row, std::uint64_t x) { return ids_[row] < x; });
+  // New ids are mostly greater than all others.
+  if (by_id_.empty() || ids_[by_id_.back()] < id) return std::nullopt;
+  const auto at = at_least(id);
   if (at == by_id_.end() || ids_[*at] != id) return std::nullopt;
   return *at;
+}
+
+std::span<const NodeId> RowIds::between(std::uint64_t first, std::uint64_t end) const {
+  if (first >= end) return {};
+  return {at_least(first), at_least(end)};
 }
 
 std::size_t RowIds::dram_bytes() const {

@@ -23,6 +23,9 @@ class RowIds {
   std::span<const std::uint64_t> all() const { return ids_; }
   /// Returns the row that has the id; none when no row has it.
   std::optional<NodeId> find(std::uint64_t id) const;
+  /// Returns the rows whose ids are not less than `first` and less than `end`, in the order of
+  /// their ids.
+  std::span<const NodeId> between(std::uint64_t first, std::uint64_t end) const;
 
   /// For conditions that ask for ids. It borrows these.
   attributes::IdLookup lookup() const {
@@ -33,6 +36,8 @@ class RowIds {
   std::size_t dram_bytes() const;
 
  private:
+  std::vector<NodeId>::const_iterator at_least(std::uint64_t id) const;
+
   std::vector<std::uint64_t> ids_;
   std::vector<NodeId> by_id_;  ///< rows in the order of their ids
 };

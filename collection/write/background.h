@@ -52,6 +52,8 @@ class Background {
   changes::Receipt import(const changes::RowBatch& batch, const Interruption& give_up);
   changes::Receipt import_index(const std::filesystem::path& index, std::uint64_t first_id,
                                 const Interruption& give_up);
+  void freeze_soon();
+  void save_soon();
   bool flush(const Interruption& give_up);
   bool compact(const Interruption& give_up);
   void settle();

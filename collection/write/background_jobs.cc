@@ -80,6 +80,7 @@ SegmentRecipe Background::recipe_of(std::uint64_t number, BuildWatch& watch,
           .publisher = opened_.publisher.get(),
           .followers = opened_.access.followers,
           .threads = threads,
+          .rounds_rows = opened_.access.rounds_imports,
           .watch = &watch};
 }
 

@@ -1,4 +1,4 @@
-// These functions wait for what a collection's background does.
+// These functions ask a collection's background for what it does, and most wait for it.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -99,6 +99,18 @@ std::shared_ptr<Import> Background::begin_import(std::uint64_t rows, const MakeS
   std::shared_ptr<Segment> segment = make(recipe);
   or_discard(segment, [&] { load(segment.get(), import_watch_); });
   return std::make_shared<Import>(std::move(segment));
+}
+
+void Background::freeze_soon() {
+  const Lock lock = writer_.lock();
+  if (writer_.may_freeze()) writer_.freeze();
+  monitor_.work.notify_all();
+}
+
+void Background::save_soon() {
+  const Lock lock = writer_.lock();
+  manifests_.note_change();
+  monitor_.work.notify_all();
 }
 
 bool Background::flush(const Interruption& give_up) {

@@ -64,7 +64,8 @@ OpenedLog open_numbered(const std::filesystem::path& folder, const CollectionAcc
   }
   const layout::CollectionManifest manifest = layout::read_collection(folder);
   require_tier(manifest.options, access);
-  OpenedLog opened = open_log(folder, access.log_nodes.get());
+  OpenedLog opened =
+      access.logged ? open_log(folder, access.log_nodes.get()) : open_without_log(folder);
   if (access.segments.nodes != nullptr && opened.manifest.segments_on_nodes == 0) {
     opened.manifest.segments_on_nodes = std::max<std::uint64_t>(wal::random_word(), 1);
     ++opened.manifest.revision;
@@ -131,11 +132,12 @@ void Collection::create(const std::filesystem::path& given, layout::CollectionMa
   const NewFolders folders(folder);
   try {
     std::filesystem::create_directory(folder / layout::kCollectionSegmentsFolder);
-    wal::LogOptions options;
-    options.folder = folder / layout::kCollectionLogFolder;
-    options.segment_bytes = log_segment_bytes;
-    const auto log = wal::Log::create(options);
-    manifest.log_position = log->end();
+    if (log_segment_bytes > 0) {
+      wal::LogOptions options;
+      options.folder = folder / layout::kCollectionLogFolder;
+      options.segment_bytes = log_segment_bytes;
+      manifest.log_position = wal::Log::create(options)->end();
+    }
     layout::write_collection(folder, std::move(manifest));
   } catch (...) {
     std::error_code ignored;  // what made it fail is what counts
@@ -212,6 +214,13 @@ void Collection::done(Receipt& receipt, const std::function<Status(Receipt&)>& c
 void Collection::insert(const changes::RowBatch& batch, const changes::Patience& patience,
                         Receipt& receipt) {
   done(receipt, [&](Receipt& here) { return writer_.insert(batch, patience.until, here); });
+}
+
+void Collection::insert_unlinked(const changes::RowBatch& batch, const changes::Patience& patience,
+                                 Receipt& receipt) {
+  done(receipt, [&](Receipt& here) {
+    return writer_.insert(batch, patience.until, here, Writer::Unlinked::many);
+  });
 }
 
 void Collection::erase(std::span<const std::uint64_t> ids, const changes::Patience& patience,

@@ -52,7 +52,7 @@ class Collection final : public changes::Changing {
   /// Makes an empty collection. Throws Error when the folder is there and not empty, and
   /// StatusError (invalid_argument) naming, in the spelling of `spell`, an option that makes no
   /// sense; then nothing is left of it. `log_segment_bytes` are those of the log's first segment,
-  /// as CollectionAccess has them of later ones.
+  /// as CollectionAccess has them of later ones; 0: it has none, and is to be opened without one.
   static void create(const std::filesystem::path& folder, layout::CollectionManifest manifest,
                      const layout::SpellOption& spell = layout::as_it_is,
                      std::uint64_t log_segment_bytes = wal::LogOptions{}.segment_bytes);
@@ -94,6 +94,11 @@ class Collection final : public changes::Changing {
   /// is in as a whole or not at all, also after a kill; with attributes it is fewer rows.
   void insert(const changes::RowBatch& batch, const changes::Patience& patience,
               Receipt& receipt) override;
+  /// Does what insert() does for rows that come many together: they do not wait until others are
+  /// linked. Memtables may be full of rows without links then, and searches compare with each of
+  /// them. Later inserts add none to these until fewer are left.
+  void insert_unlinked(const changes::RowBatch& batch, const changes::Patience& patience,
+                       Receipt& receipt);
   /// Inserts many rows without the log and the memtables: all become one segment, which is durable
   /// when this returns. Throws Error; then none of the rows is in. If only the manifest could not
   /// be written, all are in, and are durable once a later manifest is. Throws WorkInterrupted where
@@ -134,6 +139,12 @@ class Collection final : public changes::Changing {
   /// Makes all changes durable that were done before, whatever the durability. Throws Refusal where
   /// the log has ended, or the patience.
   void make_durable(const changes::Patience& patience);
+
+  /// Has what is fresh become a segment, on all threads that build, and waits for nothing. Does
+  /// nothing where as many memtables as may are waiting.
+  void freeze_soon() { background_.freeze_soon(); }
+  /// Has the manifest say soon which rows were erased. It is for a collection without a log.
+  void save_soon() { background_.save_soon(); }
 
   /// Brings all that was inserted before into segments; it is there when this returns true. Waits
   /// for no merge. Throws Error when it fails.

@@ -30,8 +30,14 @@ struct CollectionAccess {
   unsigned merge_threads = 1;
   /// The most that merges read and write together in a second; 0: as much as they can.
   double merge_bytes_per_s = 0;
+  /// Links the rows of an import by integers of 8 bits, where these will do.
+  bool rounds_imports = false;
   bool link = false;  ///< link memtables in the background: for processes that search
   bool merge = true;  ///< merge segments in the background
+  /// False: it has no log. What no segment has is lost with the process, and so are the rows that
+  /// were replaced by it: it is for an owner that knows which rows there should be, and tells those
+  /// that are missing again.
+  bool logged = true;
   /// The most fresh rows that are not linked, where memtables are linked: an insert that would
   /// exceed it links rows first. A batch of more rows than this goes in when all others are linked.
   /// 0: the number of rows that are compared in the time of a search of a memtable's graph, see

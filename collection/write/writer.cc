@@ -36,10 +36,12 @@ Writer::Writer(const OpenedCollection& opened, Manifests& manifests, WrittenLog&
       contents_(memtable_options(opened.shape)),
       fewest_unlinked_(fewest_unlinked(opened)) {
   contents_.begin(manifests_.open(), opened_.shape.last_version, opened_.shape.schema);
-  // No other process writes the manifest: what the log lacks, it lacks for good.
-  Replay replay(opened_.shape, log.source(), wal::LogTail::final, kEveryVersion);
-  replay.run(contents_);
-  recovery_ = replay.recovery();
+  if (const std::shared_ptr<wal::LogSource> source = log.source(); source != nullptr) {
+    // No other process writes the manifest: what the log lacks, it lacks for good.
+    Replay replay(opened_.shape, source, wal::LogTail::final, kEveryVersion);
+    replay.run(contents_);
+    recovery_ = replay.recovery();
+  }
   // Readers that find the manifest on nodes cannot know of skipped records until it says so.
   if (recovery_.skipped > 0) manifests_.note_change();
   version_ = contents_.current()->version;

@@ -54,14 +54,18 @@ class Writer {
   const wal::Log& log() const { return *log_; }
   /// Makes durable what was appended, whatever the durability; any thread may call it.
   Status make_durable(Ticks deadline) { return log_->flush(log_->end(), deadline); }
-  /// Returns the bytes of records that were appended since the log was opened.
-  std::uint64_t logged_bytes() const { return log_->end() - opened_at_; }
+  /// Returns the bytes of records that were written since the log was opened.
+  std::uint64_t logged_bytes() const {
+    return opened_.access.logged ? log_->end() - opened_at_ : 0;
+  }
 
   /// Returns the number of rows up to which an insert is in as a whole or not at all.
   std::size_t record_rows() const;
+  enum class Unlinked : std::uint8_t { few, many };  ///< see Collection::insert_unlinked()
   /// Do what Collection says of them. They return why they refuse; `receipt` is about what is in.
   /// Both may wait, and throw where there is no memory, insert() also for a row that is faulty.
-  Status insert(const changes::RowBatch& given, Ticks deadline, changes::Receipt& receipt);
+  Status insert(const changes::RowBatch& given, Ticks deadline, changes::Receipt& receipt,
+                Unlinked unlinked = Unlinked::few);
   Status erase(std::span<const std::uint64_t> ids, Ticks deadline, changes::Receipt& receipt);
   Status erase(const attributes::Condition& condition, const changes::Patience& patience,
                changes::Receipt& receipt);
@@ -121,6 +125,11 @@ class Writer {
     }
   };
   using ChangePart = std::function<void(const MatchingRows&, RowsChange&)>;
+  /// Rows for which an insert needs room.
+  struct NewRows {
+    std::size_t count;
+    Unlinked unlinked;
+  };
   /// A row that is to be updated, as it was found.
   struct UpdatedRow {
     std::uint64_t id = 0;
@@ -143,9 +152,9 @@ class Writer {
                   RowsChange& change);
   void erased(std::span<const std::uint64_t> ids, changes::Receipt& receipt);
   Status wait_while_paused(Lock& lock, Ticks deadline);
-  Status make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks deadline);
+  Status make_room(Lock& lock, const Turn& turn, const NewRows& rows, Ticks deadline);
   bool has_room(std::size_t rows) const;
-  bool is_crowded(std::size_t rows) const;
+  bool is_crowded(const NewRows& rows) const;
   void help_linking(Lock& lock);
   Result<wal::Position> append(const layout::RowChangeRecord& record);
   Result<wal::Position> log_change(Lock& lock, Ticks deadline,
@@ -158,7 +167,7 @@ class Writer {
   Status refused(const Status& status, wal::Position end) const;
   std::size_t record_rows(const changes::RowBatch& batch) const;
   Result<wal::Position> insert_part(const changes::RowBatch& part, Ticks deadline,
-                                    changes::Receipt& receipt);
+                                    changes::Receipt& receipt, Unlinked unlinked);
 
   const OpenedCollection& opened_;
   Manifests& manifests_;
@@ -171,7 +180,8 @@ class Writer {
   wal::Position opened_at_ = 0;
   std::uint64_t version_ = 0;
   const std::uint64_t fewest_unlinked_;  ///< this many may wait, however slow the linking is
-  std::uint64_t most_unlinked_ = 0;  ///< higher at first where opening found more; then only falls
+  /// Higher where opening found more, or many came together; else it only falls.
+  std::uint64_t most_unlinked_ = 0;
   bool paused_ = false;
   std::optional<MemtableLinker> linker_;
 };

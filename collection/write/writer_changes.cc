@@ -50,9 +50,10 @@ bool Writer::has_room(std::size_t rows) const {
   return contents_.room() >= rows || contents_.frozen() < opened_.access.most_frozen;
 }
 
-bool Writer::is_crowded(std::size_t rows) const {
-  const std::uint64_t unlinked = opened_.access.link ? contents_.unlinked() : 0;
-  return unlinked > 0 && unlinked + rows > most_unlinked_;
+bool Writer::is_crowded(const NewRows& rows) const {
+  if (!opened_.access.link || rows.unlinked == Unlinked::many) return false;
+  const std::uint64_t unlinked = contents_.unlinked();
+  return unlinked > 0 && unlinked + rows.count > most_unlinked_;
 }
 
 void Writer::help_linking(Lock& lock) {
@@ -78,9 +79,9 @@ Status Writer::wait_while_paused(Lock& lock, Ticks deadline) {
 
 /// Waits until the newest memtable takes this many rows and few enough are not linked; both hold
 /// when it returns ok. Inserts that wait for their turn link rows too.
-Status Writer::make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks deadline) {
+Status Writer::make_room(Lock& lock, const Turn& turn, const NewRows& rows, Ticks deadline) {
   for (;;) {
-    const bool busy = paused_ || !turn.has_come() || !has_room(rows);
+    const bool busy = paused_ || !turn.has_come() || !has_room(rows.count);
     const bool crowded = is_crowded(rows);
     if (!busy && !crowded) break;
     if (now_ticks() >= deadline || monitor_.stop.load(std::memory_order_relaxed)) {
@@ -92,10 +93,12 @@ Status Writer::make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks d
       monitor_.progress.wait_for(lock, kLook);
     }
   }
-  const std::uint64_t unlinked = contents_.unlinked() + rows;
-  most_unlinked_ = std::max(fewest_unlinked_, std::min(most_unlinked_, unlinked));
+  const std::uint64_t unlinked = contents_.unlinked() + rows.count;
+  most_unlinked_ = rows.unlinked == Unlinked::many
+                       ? std::max(most_unlinked_, unlinked)
+                       : std::max(fewest_unlinked_, std::min(most_unlinked_, unlinked));
   // An empty memtable may be older than erases, or an import, that must not be replayed.
-  if (contents_.room() < rows || !contents_.holds_rows()) {
+  if (contents_.room() < rows.count || !contents_.holds_rows()) {
     contents_.rotate(log_->end());
     monitor_.work.notify_all();
   }
@@ -163,7 +166,8 @@ std::size_t Writer::record_rows(const changes::RowBatch& batch) const {
   return std::min({batch.rows.count, record_rows(), std::size_t{fit}});
 }
 
-Status Writer::insert(const changes::RowBatch& given, Ticks deadline, changes::Receipt& receipt) {
+Status Writer::insert(const changes::RowBatch& given, Ticks deadline, changes::Receipt& receipt,
+                      Unlinked unlinked) {
   const layout::Tuples tuples = layout::Tuples::copy_of(given.attributes);
   const changes::RowBatch batch{given.rows, given.ids, tuples.view()};
   changes::check_shape(batch, *view()->schema);
@@ -173,7 +177,7 @@ Status Writer::insert(const changes::RowBatch& given, Ticks deadline, changes::R
     while (status.ok() && receipt.done < batch.rows.count) {
       const changes::RowBatch rest = batch.part(receipt.done, batch.rows.count - receipt.done);
       const Result<wal::Position> inserted =
-          insert_part(rest.part(0, record_rows(rest)), deadline, receipt);
+          insert_part(rest.part(0, record_rows(rest)), deadline, receipt, unlinked);
       status = inserted.status();
       if (status.ok()) end = inserted.value();
     }
@@ -187,7 +191,7 @@ Status Writer::insert(const changes::RowBatch& given, Ticks deadline, changes::R
 /// Inserts the rows of one record of the log, or none of them where it is refused. The attributes
 /// are the writer's own.
 Result<wal::Position> Writer::insert_part(const changes::RowBatch& part, Ticks deadline,
-                                          changes::Receipt& receipt) {
+                                          changes::Receipt& receipt, Unlinked unlinked) {
   // The caller may change rows and ids meanwhile: what is checked is what is kept.
   const dataset::VectorSet stored = kept_copy(part.rows, opened_.shape, 1);
   const std::vector<std::uint64_t> ids(part.ids.begin(), part.ids.end());
@@ -196,7 +200,10 @@ Result<wal::Position> Writer::insert_part(const changes::RowBatch& part, Ticks d
   Lock lock = this->lock();
   const Turn turn(turns_);
   const Result<wal::Position> appended = log_change(
-      lock, deadline, [&] { return make_room(lock, turn, ids.size(), deadline); },
+      lock, deadline,
+      [&] {
+        return make_room(lock, turn, {ids.size(), unlinked}, deadline);
+      },
       [&] {
         return append(
             layout::RowChangeRecord::insert(version_ + 1, ids, copy.rows, copy.attributes));

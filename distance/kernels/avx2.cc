@@ -140,6 +140,49 @@ FARVEC_KERNEL void sum_bytes(const void* query, const RowPointers<N>& rows, std:
   for (std::size_t n = 0; n < N; ++n) sums[n] = _mm256_add_epi32(even[n], odd[n]);
 }
 
+/// Loads 32 bytes.
+FARVEC_KERNEL __m256i load_bytes(const void* row, std::size_t i) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(static_cast<const char*>(row) + i));
+}
+
+/// Adds the terms of 32 elements. They are small, so that two products fit 16 bits.
+template <Metric M>
+FARVEC_KERNEL __m256i add_small_terms(__m256i sum, __m256i a, __m256i b) {
+  __m256i pairs;
+  if constexpr (M == Metric::l2) {
+    const __m256i difference = _mm256_abs_epi8(_mm256_sub_epi8(a, b));
+    pairs = _mm256_maddubs_epi16(difference, difference);
+  } else {
+    pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(a), _mm256_sign_epi8(b, a));
+  }
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+
+template <Metric M, ElementType T, std::size_t N>
+FARVEC_KERNEL void sum_small_bytes(const void* query, const RowPointers<N>& rows, std::uint32_t d,
+                                   __m256i (&sums)[N]) {
+  for (std::size_t n = 0; n < N; ++n) sums[n] = _mm256_setzero_si256();
+  std::size_t i = 0;
+  for (; i + 32 <= d; i += 32) {
+    const __m256i q = load_bytes(query, i);
+    for (std::size_t n = 0; n < N; ++n) {
+      sums[n] = add_small_terms<M>(sums[n], q, load_bytes(rows[n], i));
+    }
+  }
+  for (; i + 16 <= d; i += 16) {
+    const __m256i q = load_shorts<T>(query, i);
+    for (std::size_t n = 0; n < N; ++n) {
+      sums[n] = add_term<M>(sums[n], q, load_shorts<T>(rows[n], i));
+    }
+  }
+  if (i < d) {
+    const __m256i q = load_short_tail<T>(query, i, d);
+    for (std::size_t n = 0; n < N; ++n) {
+      sums[n] = add_term<M>(sums[n], q, load_short_tail<T>(rows[n], i, d));
+    }
+  }
+}
+
 /// Adds lanes in one order, the same as in reduce_lanes4(): within 128 bits (0+2)+(1+3), then the
 /// halves.
 FARVEC_KERNEL float reduce_lanes(__m256 sum) {
@@ -210,6 +253,15 @@ struct Ops {
   FARVEC_KERNEL void reduce4(const __m256i (&sums)[4], float* out) { reduce_lanes4(sums, out); }
 };
 
+/// For rows of small elements.
+struct SmallOps : Ops {
+  template <Metric M, ElementType T, std::size_t N>
+  FARVEC_KERNEL void sum(const void* query, const RowPointers<N>& rows, std::uint32_t dimension,
+                         Sum<T> (&sums)[N]) {
+    sum_small_bytes<M, T>(query, rows, dimension, sums);
+  }
+};
+
 void widen_f16(const void* row, std::uint32_t dimension, float* out) {
   std::size_t i = 0;
   for (; i + 8 <= dimension; i += 8) {
@@ -240,6 +292,8 @@ KernelTable make_table() {
   KernelTable table;
   fill_floats<Ops, Dimension>(table);
   fill_integers<Ops, Dimension>(table);
+  fill_small<SmallOps, Dimension, Metric::l2, ElementType::u8>(table);
+  fill_small<SmallOps, Dimension, Metric::inner_product, ElementType::i8>(table);
   table.widen_f16 = widen_f16;
   table.narrow_f16 = narrow_f16;
   return table;

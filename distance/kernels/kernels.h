@@ -17,6 +17,9 @@ using ByMetricAndType = std::array<std::array<Kernel, kElementTypes.size()>, kMe
 struct KernelTable {
   ByMetricAndType<PairKernel> pair{};
   ByMetricAndType<ManyKernel> many{};
+  /// For rows of small elements (small_kernels.h). Null: the others are as fast.
+  ByMetricAndType<PairKernel> small_pair{};
+  ByMetricAndType<ManyKernel> small_many{};
   void (*widen_f16)(const void* row, std::uint32_t dimension, float* out) = nullptr;
   void (*narrow_f16)(const float* row, std::uint32_t dimension, void* out) = nullptr;
 };

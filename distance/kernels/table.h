@@ -124,6 +124,15 @@ void fill(KernelTable& table) {
   table.many[m][t] = distances_to_many<Ops, M, T, Dimension>;
 }
 
+/// Fills kernels for rows of small elements.
+template <typename Ops, std::uint32_t Dimension, Metric M, ElementType T>
+void fill_small(KernelTable& table) {
+  const auto m = static_cast<std::size_t>(M);
+  const auto t = static_cast<std::size_t>(T);
+  table.small_pair[m][t] = distance_to_one<Ops, M, T, Dimension>;
+  table.small_many[m][t] = distances_to_many<Ops, M, T, Dimension>;
+}
+
 template <typename Ops, std::uint32_t Dimension>
 void fill_floats(KernelTable& table) {
   fill<Ops, Dimension, Metric::l2, ElementType::f32>(table);

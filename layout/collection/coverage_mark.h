@@ -1,5 +1,5 @@
-// A CoverageMark says up to which id a collection lacks nothing, in a file beside it. An engine of
-// PostgreSQL keeps it (docs/decisions/063).
+// A CoverageMark says whose a collection is, in a file beside it, so that a copy is known. An
+// engine of PostgreSQL keeps it (docs/decisions/063).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct CoverageMark {
   std::string index;          ///< the name of the index, at most kMostIndexName bytes
   std::uint64_t inode = 0;    ///< that of the collection's folder
   std::uint64_t born_ns = 0;  ///< when that folder was made; 0: the file system does not say
-  std::uint64_t covered = 0;  ///< every row with a smaller id was inserted, and is durable
+  std::uint64_t covered = 0;  ///< what earlier versions wrote: rows of smaller ids were all there
 
   bool operator==(const CoverageMark&) const = default;
 };

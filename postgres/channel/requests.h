@@ -11,7 +11,7 @@
 
 // Grows with each change of this header, so that an engine and an extension of two installations
 // know each other.
-#define ASK_VERSION 1
+#define ASK_VERSION 2
 
 // The most rows of a search, and the longest list of candidates.
 #define ASK_MOST_ROWS 2048
@@ -20,27 +20,32 @@
 #define ASK_MOST_COLUMNS 32
 
 typedef enum AskOperation {
-  kAskOpen = 1,      // AskOpen: makes the index where it is not there; answers ToldState
-  kAskState = 2,     // AskedIndex; answers ToldState
-  kAskInsert = 3,    // AskRows, VIDs, vectors one after the other, tuples
+  kAskOpen = 1,   // AskOpen: makes the index where it is not there; answers ToldState
+  kAskState = 2,  // AskedIndex; answers ToldState
+  // AskRows, VIDs, vectors one after the other, tuples; answers a byte where a build has no room
+  // for them now: they are to come again after kAskRoom
+  kAskInsert = 3,
   kAskErase = 4,     // AskRows, VIDs
   kAskCovers = 5,    // AskVid
-  kAskFlush = 6,     // AskVid
+  kAskLacks = 6,     // AskLacks, AskPages; answers AskBits for each page: VIDs that lack
   kAskSearch = 7,    // AskSearch, the query, the filter; answers ToldFound, VIDs, distances
   kAskDrop = 8,      // AskedIndex
   kAskList = 9,      // AskList; answers ToldList, AskedIndexes
   kAskSummary = 10,  // nothing; answers ToldSummary
   kAskGet = 11,    // AskRows, VIDs; answers a byte for each, 1 where it is there, and those vectors
-  kAskBuild = 12,  // AskRows without rows: makes the segment until the deadline; answers ToldBuild
+  kAskBuild = 12,  // AskRows without rows: makes the last segment until the deadline; ToldBuild
   kAskSame = 13,   // AskRows, VIDs, tuples; answers a byte for each, 0 where it has other values
   // What kAskInsert is, for rows whose vectors are probably there: former versions have them.
-  kAskInsertAgain = 14
+  kAskInsertAgain = 14,
+  kAskTell = 15,  // like kAskInsert: rows that lack, many together, of which none waits for links
+  // AskRows without rows: waits until the deadline for a build's room; answers ToldBuild
+  kAskRoom = 16
 } AskOperation;
 
 typedef enum AskBegins {
   kAskKeeps = 0,   // nothing is removed
   kAskBegins = 1,  // the index is empty then
-  kAskBuilds = 2   // and rows wait until kAskBuild makes one segment of them
+  kAskBuilds = 2   // and rows wait to become segments, the last ones until kAskBuild
 } AskBegins;
 
 // Which index it is.
@@ -78,9 +83,40 @@ typedef struct AskRows {
 typedef struct AskVid {
   AskedIndex index;
   uint64_t vid;
-  uint32_t ready;  // kAskCovers: 1 where all later inserts are told too
-  uint32_t zero;
+  uint32_t ready;    // 1 where all later inserts are told too
+  uint32_t opening;  // the ToldState's before anything was told: another is told nothing; 0: any
 } AskVid;
+
+// A VID is the number of a page and a place in it. Rows of a page have one generation, so the
+// numbers grow with time.
+#define ASK_PLACE_BITS 10
+#define ASK_PAGE_WORDS ((1 << ASK_PLACE_BITS) / 64)
+
+typedef struct AskBits {
+  uint64_t words[ASK_PAGE_WORDS];  // bit i % 64 of word i / 64 is of place i
+} AskBits;
+
+// A page with the VIDs that live. Those of the page that do not, and are in the index, are erased,
+// where they are not less than `from`, and less than `until`.
+typedef struct AskPage {
+  uint64_t number;
+  AskBits live;
+} AskPage;
+
+#define ASK_MOST_PAGES 512
+
+// What pages are in a pass over all that there are.
+#define ASK_PASS_BEGINS 1u  // the first ones
+#define ASK_PASS_ENDS 2u    // the last ones: rows of pages that were not told since then go
+
+typedef struct AskLacks {
+  AskedIndex index;
+  uint64_t from;
+  uint64_t until;
+  uint64_t number;  // which pass over all pages it is: no other one has the number
+  uint32_t count;   // how many pages follow, at most ASK_MOST_PAGES
+  uint32_t pass;    // ASK_PASS_BEGINS and ASK_PASS_ENDS; 0: others of it, or there is no pass
+} AskLacks;
 
 typedef struct AskSearch {
   AskedIndex index;
@@ -99,16 +135,16 @@ typedef struct AskList {
 typedef struct ToldState {
   uint64_t covered;
   uint64_t rows;
-  uint64_t bytes;   // on the disk, without the log
-  uint64_t memory;  // that it takes in the engine
-  uint32_t ready;   // 0 or 1
-  uint32_t zero;
+  uint64_t bytes;    // on the disk
+  uint64_t memory;   // that it takes in the engine
+  uint32_t ready;    // 0 or 1
+  uint32_t opening;  // not 0; another one whenever the index was opened again
 } ToldState;
 
 typedef struct ToldBuild {
-  uint64_t rows;      // that waited
+  uint64_t rows;      // that came
   uint64_t linked;    // rows of these
-  uint32_t finished;  // 0 or 1
+  uint32_t finished;  // 0: a segment is under way; 1
   uint32_t zero;
 } ToldBuild;
 
@@ -141,7 +177,8 @@ typedef struct ToldSummary {
 static_assert(sizeof(AskedIndex) == 24 && sizeof(AskOpen) == 80 && sizeof(AskRows) == 40 &&
                   sizeof(AskVid) == 40 && sizeof(AskSearch) == 48 && sizeof(AskList) == 24 &&
                   sizeof(ToldState) == 40 && sizeof(ToldBuild) == 24 && sizeof(ToldFound) == 80 &&
-                  sizeof(ToldList) == 8 && sizeof(ToldSummary) == 24,
+                  sizeof(ToldList) == 8 && sizeof(ToldSummary) == 24 && sizeof(AskBits) == 128 &&
+                  sizeof(AskPage) == 136 && sizeof(AskLacks) == 56,
               "requests have changed: raise ASK_VERSION, and then these sizes");
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/status_error.h"
 #include "base/types.h"
 #include "postgres/channel/requests.h"
+#include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstring>
@@ -49,7 +50,9 @@ void build(Indexes& indexes, const Request& request) {
   const auto asked = reader.read<AskRows>();
   reader.end();
   const Ticks until = end_of(asked.deadline_ms);
-  request.answer_with(indexes.open(name_of(asked.index))->build(until));
+  const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
+  const bool is_last = request.operation() == kAskBuild;
+  request.answer_with(is_last ? index->build(until) : index->wait_for_room(until));
 }
 
 void tell_state(Indexes& indexes, const Request& request) {
@@ -69,9 +72,13 @@ void insert(Indexes& indexes, const Request& request) {
   reader.end();
   const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
   indexes.require_memory(*index);
-  const Sharing sharing{request.operation() == kAskInsertAgain, indexes.memory_left()};
-  index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms), sharing);
-  request.answer();
+  const std::uint32_t asked_for = request.operation();
+  const Sharing sharing{asked_for == kAskInsertAgain, indexes.memory_left()};
+  const bool is_in =
+      index->insert(vids, vectors, tuples.view(), end_of(asked.deadline_ms),
+                    {asked_for == kAskTell ? Coming::many_that_lack : Coming::new_rows, sharing});
+  constexpr std::array<std::byte, 1> kLater{};
+  request.answer(is_in ? std::span<const std::byte>() : kLater);
 }
 
 void erase(Indexes& indexes, const Request& request) {
@@ -87,16 +94,37 @@ void cover(Indexes& indexes, const Request& request) {
   RequestReader reader = request.reader();
   const auto asked = reader.read<AskVid>();
   reader.end();
-  indexes.open(name_of(asked.index))->covers(asked.vid, asked.ready != 0);
+  const std::shared_ptr<OpenIndex> index = indexes.open(name_of(asked.index));
+  if (asked.opening == 0 || asked.opening == index->opening()) {
+    index->covers(asked.vid, asked.ready != 0);
+  }
   request.answer();
 }
 
-void flush(Indexes& indexes, const Request& request) {
+/// Returns the pages that follow. Their numbers are small enough to be of VIDs.
+std::vector<AskPage> read_pages(RequestReader& reader, std::uint32_t count) {
+  if (count > ASK_MOST_PAGES) {
+    throw StatusError(StatusCode::invalid_argument, "{} pages come together: {} are allowed", count,
+                      ASK_MOST_PAGES);
+  }
+  std::vector<AskPage> pages;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    pages.push_back(reader.read<AskPage>());
+    if (pages.back().number <= page_of(~std::uint64_t{0}) / 2) continue;
+    throw StatusError(StatusCode::invalid_argument, "{} is the number of no page",
+                      pages.back().number);
+  }
+  return pages;
+}
+
+void find_lacking(Indexes& indexes, const Request& request) {
   RequestReader reader = request.reader();
-  const auto asked = reader.read<AskVid>();
+  const auto asked = reader.read<AskLacks>();
+  const std::vector<AskPage> pages = read_pages(reader, asked.count);
   reader.end();
-  indexes.open(name_of(asked.index))->flush(asked.vid, end_of(0));
-  request.answer();
+  const std::vector<AskBits> lacks =
+      indexes.open(name_of(asked.index))->lacks(asked, pages, end_of(0));
+  request.answer(std::as_bytes(std::span(lacks)));
 }
 
 void get(Indexes& indexes, const Request& request) {
@@ -179,14 +207,16 @@ void call(Indexes& indexes, const Request& request) {
       return tell_state(indexes, request);
     case kAskInsert:
     case kAskInsertAgain:
+    case kAskTell:
       return insert(indexes, request);
     case kAskErase:
       return erase(indexes, request);
     case kAskCovers:
       return cover(indexes, request);
-    case kAskFlush:
-      return flush(indexes, request);
+    case kAskLacks:
+      return find_lacking(indexes, request);
     case kAskBuild:
+    case kAskRoom:
       return build(indexes, request);
     case kAskDrop:
       return drop(indexes, request);
@@ -230,8 +260,8 @@ Calls::Calls(Indexes& indexes, unsigned threads)
 Calls::~Calls() = default;
 
 void Calls::submit(Request request) {
-  const std::uint32_t operation = request.operation();
-  const bool inserts = operation == kAskInsert || operation == kAskInsertAgain;
+  const std::uint32_t asked = request.operation();
+  const bool inserts = asked == kAskInsert || asked == kAskInsertAgain || asked == kAskTell;
   Threads& threads = inserts ? *inserts_ : *threads_;
   boost::asio::post(threads.pool,
                     [this, request = std::move(request)] { answer_call(indexes_, request); });

@@ -26,10 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kSlots = 16;  ///< searches that a core has at once
-/// A server may have many small indexes, each with a log.
-constexpr std::uint64_t kLogSegmentBytes = std::uint64_t{4} << 20;
 constexpr unsigned kCallThreads = 8;
-constexpr std::uint32_t kFlushEvery = 60;   ///< rounds between two flushes of what was told
+constexpr std::uint32_t kSaveEvery = 60;    ///< rounds between two calls of Indexes::save()
 constexpr std::uint32_t kOwnersEvery = 20;  ///< rounds between two looks for processes that ended
 /// In the folder: the path of the last channel's file.
 constexpr const char* kSegmentFile = "segment";
@@ -44,11 +42,10 @@ collection::CollectionAccess access_for(const EngineOptions& options) {
   shape.slots = kSlots;
   shape.k = ASK_MOST_ROWS;
   shape.list = ASK_MOST_ROWS;
-  // The table has all rows: the log is durable where a mark says so, and otherwise need not be.
-  access.durability = wal::Durability::none;
-  access.log_segment_bytes = kLogSegmentBytes;
+  access.logged = false;  // the table has all rows, and its status pages say which
   access.link = true;
   access.build_threads = options.threads;
+  access.rounds_imports = true;
   return access;
 }
 
@@ -119,6 +116,8 @@ Engine::Engine(const EngineOptions& options)
     cores_.emplace_back([this] { run_core(); });
   }
   channel_set_state(&file_.channel(), kChannelServing);
+  // The first searches then need not wait for it. It goes on while the server replays its WAL.
+  calls_.run([this] { indexes_.open_ahead([this] { return stopping_.load(); }); });
 }
 
 Engine::~Engine() {
@@ -126,7 +125,7 @@ Engine::~Engine() {
   stopping_.store(true, std::memory_order_relaxed);
   channel_wake_all(&file_.channel());
   for (std::thread& core : cores_) core.join();
-  indexes_.flush_told();
+  indexes_.save();
 }
 
 void Engine::run_core() {
@@ -145,10 +144,10 @@ void Engine::run_core() {
 
 void Engine::keep_house() {
   channel_sweep(&file_.channel(), rounds_ % kOwnersEvery == 0);
-  if (++rounds_ % kFlushEvery == 0 && !flushing_.exchange(true)) {
+  if (++rounds_ % kSaveEvery == 0 && !saving_.exchange(true)) {
     calls_.run([this] {
-      indexes_.flush_told();
-      flushing_ = false;
+      indexes_.save();
+      saving_ = false;
     });
   }
   indexes_.clean();

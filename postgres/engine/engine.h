@@ -61,8 +61,8 @@ class Engine {
   const ChannelFile file_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> broken_{false};
-  std::uint32_t rounds_ = 0;           ///< calls of keep_house()
-  std::atomic<bool> flushing_{false};  ///< a call flushes indexes
+  std::uint32_t rounds_ = 0;         ///< calls of keep_house()
+  std::atomic<bool> saving_{false};  ///< a call saves indexes
   LateSearches late_;
   Calls calls_;
   std::vector<std::thread> cores_;

@@ -29,8 +29,12 @@ bool IndexBuild::take(const changes::RowBatch& rows) {
   const std::size_t row_bytes = rows.rows.row_bytes();
   const std::size_t more =
       rows.ids.size() * (row_bytes + sizeof(std::uint64_t)) + rows.attributes.bytes.size();
-  full_ = full_ || thread_.joinable() || bytes() + more > most_bytes_;
-  if (full_) return false;
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  if (running_) return false;
+  if (!vids_.empty() && bytes() + more > most_bytes_) {
+    begin();
+    return false;
+  }
   for (std::size_t i = 0; i < rows.ids.size(); ++i) {
     const auto* const row = static_cast<const std::byte*>(rows.rows.row(i));
     vectors_.insert(vectors_.end(), row, row + row_bytes);
@@ -41,16 +45,37 @@ bool IndexBuild::take(const changes::RowBatch& rows) {
   return true;
 }
 
-ToldBuild IndexBuild::advance(Ticks until) {
+/// The caller holds the lock, and no segment is under way. A thread that has made one before needs
+/// the lock no more.
+void IndexBuild::begin() {
+  if (thread_.joinable()) thread_.join();
+  asked_at_.store(now_ticks(), std::memory_order_relaxed);
+  thread_ = std::thread([this] { run(); });
+  running_ = true;
+}
+
+ToldBuild IndexBuild::wait_for_room(Ticks until) {
   asked_at_.store(now_ticks(), std::memory_order_relaxed);
   std::unique_lock lock(mutex_);
-  if (!thread_.joinable() && !finished_) thread_ = std::thread([this] { run(); });
-  changed_.wait_for(lock, time_until(until), [this] { return finished_; });
+  changed_.wait_for(lock, time_until(until), [this] { return !running_; });
   if (failure_ != nullptr) std::rethrow_exception(failure_);
-  const collection::BuildProgress progress = collection_.state().import;
-  return {.rows = vids_.size(),
-          .linked = finished_ ? vids_.size() : progress.linked,
-          .finished = finished_ ? 1u : 0u,
+  return told();
+}
+
+ToldBuild IndexBuild::advance(Ticks until) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!running_ && failure_ == nullptr && !vids_.empty()) begin();
+  }
+  return wait_for_room(until);
+}
+
+/// The caller holds the lock.
+ToldBuild IndexBuild::told() const {
+  const std::uint64_t linked = running_ ? collection_.state().import.linked : 0;
+  return {.rows = done_ + vids_.size(),
+          .linked = done_ + linked,
+          .finished = running_ ? 0u : 1u,
           .zero = 0};
 }
 
@@ -59,25 +84,24 @@ bool IndexBuild::gives_up() const {
   return now_ticks() - asked_at_.load(std::memory_order_relaxed) > us_to_ticks(kForgottenUs);
 }
 
-/// The rows do not change any more: take() refuses others while there is a thread.
 void IndexBuild::run() {
   std::exception_ptr failure;
   try {
     const layout::CollectionManifest& shape = collection_.shape();
     const VectorView rows =
         packed_view(vectors_.data(), vids_.size(), shape.dimension, shape.source_type);
-    if (!vids_.empty()) {
-      (void)collection_.import({rows, vids_, tuples_.view()}, [this] { return gives_up(); });
-    }
+    (void)collection_.import({rows, vids_, tuples_.view()}, [this] { return gives_up(); });
   } catch (...) {
     failure = std::current_exception();
   }
   const std::lock_guard lock(mutex_);
+  if (failure == nullptr) done_ += vids_.size();
   vectors_ = {};
+  vids_ = {};
   tuples_ = {};
   bytes_.store(0, std::memory_order_relaxed);
   failure_ = failure;
-  finished_ = true;
+  running_ = false;
   changed_.notify_all();
 }
 

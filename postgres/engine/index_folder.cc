@@ -4,6 +4,7 @@
 #include "base/file_names.h"
 #include "base/status_error.h"
 #include "base/types.h"
+#include "layout/collection/coverage_mark.h"
 #include <algorithm>
 #include <array>
 #include <string>
@@ -55,20 +56,18 @@ std::uint32_t rows_per_memtable(std::size_t row_bytes, std::uint64_t memory) {
   return static_cast<std::uint32_t>(std::clamp(rows, kLeastRows, usual));
 }
 
-/// The mark that a folder of this index has, whatever it covers.
+/// The mark that a folder of this index has.
 layout::CoverageMark expected_mark(const fs::path& folder, const IndexName& name) {
   return layout::mark_of(folder / kCollection, to_string(name));
 }
 
-layout::CoverageMark read_own_mark(const fs::path& folder, const IndexName& name) {
+void require_own_mark(const fs::path& folder, const IndexName& name) {
   const std::optional<layout::CoverageMark> found = layout::read_coverage(folder);
-  if (!found) throw Error("'{}' has no mark of what it covers", folder.string());
+  if (!found) throw Error("'{}' has no mark of whose it is", folder.string());
   layout::CoverageMark expected = expected_mark(folder, name);
-  expected.covered = found->covered;
-  if (*found != expected) {
-    throw Error("'{}' is a copy of the folder of {}", folder.string(), found->index);
-  }
-  return *found;
+  expected.covered = found->covered;  // what former versions wrote
+  if (*found == expected) return;
+  throw Error("'{}' is a copy of the folder of {}", folder.string(), found->index);
 }
 
 }  // namespace
@@ -88,8 +87,8 @@ layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memo
 
 OpenedFolder open_folder(const fs::path& folder, const IndexName& name,
                          const collection::CollectionAccess& access) {
+  require_own_mark(folder, name);
   OpenedFolder opened;
-  opened.mark = read_own_mark(folder, name);
   opened.aliases = layout::read_aliases(folder, to_string(name));
   opened.collection = std::make_unique<collection::Collection>(folder / kCollection, access);
   return opened;
@@ -101,7 +100,7 @@ OpenedFolder make_folder(const fs::path& folder, const IndexName& name,
   const NewFolders made(folder);
   try {
     collection::Collection::create(folder / kCollection, std::move(manifest), layout::as_it_is,
-                                   access.log_segment_bytes);
+                                   access.logged ? access.log_segment_bytes : 0);
     layout::write_aliases(folder, to_string(name), {});
     layout::write_coverage(folder, expected_mark(folder, name));
     return open_folder(folder, name, access);
@@ -110,6 +109,28 @@ OpenedFolder make_folder(const fs::path& folder, const IndexName& name,
     fs::remove_all(folder, ignored);
     throw;
   }
+}
+
+std::vector<FolderOnDisk> folders_on_disk(const fs::path& all) {
+  std::vector<FolderOnDisk> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(all, error)) {
+    const std::optional<IndexName> name = parse_index_name(entry.path().filename().string());
+    if (!name) continue;
+    FolderOnDisk folder{.name = *name};
+    const fs::path manifest = entry.path() / kCollection / layout::kCollectionFile;
+    folder.written_at = fs::last_write_time(manifest, error);
+    if (error) continue;
+    fs::recursive_directory_iterator file(entry.path(), error);
+    for (; !error && file != fs::recursive_directory_iterator(); file.increment(error)) {
+      if (file->is_regular_file(error)) folder.bytes += file->file_size(error);
+    }
+    if (!error) found.push_back(folder);
+  }
+  std::sort(found.begin(), found.end(), [](const FolderOnDisk& one, const FolderOnDisk& other) {
+    return one.written_at > other.written_at;
+  });
+  return found;
 }
 
 void remove_folder(const fs::path& folder) {

@@ -1,16 +1,16 @@
-// An index's folder has its collection, and the mark of what the collection covers.
+// An index's folder has its collection, and a mark of whose it is.
 #pragma once
 
 #include "collection/write/collection.h"
 #include "collection/write/collection_access.h"
 #include "layout/collection/alias_file.h"
 #include "layout/collection/collection_manifest.h"
-#include "layout/collection/coverage_mark.h"
 #include "postgres/channel/requests.h"
 #include "postgres/engine/index_name.h"
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 namespace farvec::postgres {
 
@@ -19,10 +19,9 @@ namespace farvec::postgres {
 /// metric.
 layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memory);
 
-/// A collection that was opened, with its mark as it is on the disk.
+/// A collection that was opened, and which of its vectors rows share, as it is on the disk.
 struct OpenedFolder {
   std::unique_ptr<collection::Collection> collection;
-  layout::CoverageMark mark;
   layout::AliasList aliases;
 };
 
@@ -32,12 +31,21 @@ struct OpenedFolder {
 OpenedFolder open_folder(const std::filesystem::path& folder, const IndexName& name,
                          const collection::CollectionAccess& access);
 
-/// Makes an empty collection in a new folder, which covers nothing, and opens it. Throws
+/// Makes an empty collection in a new folder, and opens it. Throws
 /// StatusError (invalid_argument) for a shape that no collection has, and Error; then nothing is
 /// left.
 OpenedFolder make_folder(const std::filesystem::path& folder, const IndexName& name,
                          layout::CollectionManifest manifest,
                          const collection::CollectionAccess& access);
+
+struct FolderOnDisk {
+  IndexName name;
+  std::uint64_t bytes = 0;                          ///< sum of its files
+  std::filesystem::file_time_type written_at = {};  ///< when its manifest was
+};
+/// Returns the folders of indexes, those that were written last first. Those that go meanwhile may
+/// be left out.
+std::vector<FolderOnDisk> folders_on_disk(const std::filesystem::path& all);
 
 /// Removes a folder, in a way that a kill does not leave half of an index under its name.
 void remove_folder(const std::filesystem::path& folder);

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 /// The memory of all indexes is counted again after this time.
 constexpr double kCountedForUs = 10e3;
-constexpr double kFlushUs = 10e6;
+constexpr double kSaveUs = 10e6;
 /// Rows of a build wait in this share of the memory: they, the segment's and its graph's are there
 /// at once.
 constexpr std::uint64_t kWaitingShare = 3;
@@ -156,6 +156,23 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
   return keep(*entry, std::move(index));
 }
 
+void Indexes::open_ahead(const Interruption& gives_up) {
+  for (const FolderOnDisk& known : folders_on_disk(options_.folder)) {
+    if (gives_up()) return;
+    if (memory_used() + known.bytes > options_.memory) continue;
+    const std::shared_ptr<Entry> entry = entry_of(known.name);
+    // One that is asked for now is opened by who asks.
+    const std::unique_lock lock(entry->changing, std::try_to_lock);
+    if (!lock.owns_lock() || index_of(*entry) != nullptr) continue;
+    try {
+      const std::shared_ptr<OpenIndex> index = try_open(*entry, known.name);
+      if (index != nullptr) index->note_unused();
+    } catch (const std::exception& error) {
+      spdlog::warn("index {} is not open yet: {}", to_string(known.name), error.what());
+    }
+  }
+}
+
 /// The server gives the name of a file again when what had it is gone.
 void Indexes::drop_former(const IndexName& name) {
   for (const IndexName& other : list({}, static_cast<std::size_t>(-1))) {
@@ -226,22 +243,15 @@ std::shared_ptr<Indexes::Entry> Indexes::longest_unused(const OpenIndex* but) co
   return found;
 }
 
-/// What is closed loses nothing, and has to catch up from its mark when it is opened again. Does
-/// not wait for a thread that opens or drops it, since that may wait for this one.
+/// What is closed loses its fresh rows, and has to catch up when it is opened again. Does not wait
+/// for a thread that opens or drops it, since that may wait for this one.
 bool Indexes::close(Entry& entry) {
   const std::unique_lock lock(entry.changing, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   std::shared_ptr<OpenIndex> index = index_of(entry);
   if (index == nullptr) return true;
   const IndexName name = index->name();
-  try {
-    const Ticks end = now_ticks() + us_to_ticks(kFlushUs);
-    index->make_durable(end);  // a backend may be catching up: it believes what it was answered
-    index->flush_told(end);
-  } catch (const std::exception& error) {
-    spdlog::warn("index {} stays open: {}", to_string(name), error.what());
-    return false;
-  }
+  save(*index);
   spdlog::info("index {} is closed: others need its memory", to_string(name));
   index.reset();
   let_go(entry);
@@ -268,14 +278,17 @@ bool Indexes::wait_until_closed(const IndexName& name, double most_us) {
   }
 }
 
-void Indexes::flush_told() {
+void Indexes::save() {
   for (const auto& index : all_open()) {
-    if (index->leaving()) continue;
-    try {
-      index->flush_told(now_ticks() + us_to_ticks(kFlushUs));
-    } catch (const std::exception& error) {
-      spdlog::warn("index {} is not durable: {}", to_string(index->name()), error.what());
-    }
+    if (!index->leaving()) save(*index);
+  }
+}
+
+void Indexes::save(OpenIndex& index) {
+  try {
+    index.save(now_ticks() + us_to_ticks(kSaveUs));
+  } catch (const std::exception& error) {
+    spdlog::warn("index {} is not saved: {}", to_string(index.name()), error.what());
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/progress.h"
 #include "collection/write/collection_access.h"
 #include "layout/index/directory_lock.h"
 #include "postgres/channel/requests.h"
@@ -45,11 +46,15 @@ class Indexes {
   /// The same, and makes it where there is none, or where it is not usable or has another shape.
   /// Then an index of the same file with another number is gone for good, and is dropped.
   std::shared_ptr<OpenIndex> open(const IndexName& name, const AskOpen& shape);
+  /// Opens indexes that have folders, those that were written last first, as long as there is room
+  /// without closing others. What cannot be opened stays closed until it is asked for. It may take
+  /// long, and looks at `gives_up` between two of them.
+  void open_ahead(const Interruption& gives_up);
   /// Removes an index, open or not. Throws Error where files cannot be removed.
   void drop(const IndexName& name);
-  /// Makes durable what all open indexes were told (OpenIndex::flush_told()). What fails is logged,
-  /// and tried again by the next call. For one thread, which may wait.
-  void flush_told();
+  /// Calls OpenIndex::save() for all open indexes. What fails is logged, and tried again by the
+  /// next call. For one thread, which may wait.
+  void save();
   /// Closes what was dropped, when no core has it any more. It may wait.
   void clean();
 
@@ -75,6 +80,7 @@ class Indexes {
   std::shared_ptr<OpenIndex> try_open(Entry& entry, const IndexName& name);
   void drop_former(const IndexName& name);
   std::shared_ptr<OpenIndex> keep(Entry& entry, std::shared_ptr<OpenIndex> index);
+  static void save(OpenIndex& index);
   void let_go(Entry& entry);
   bool make_room(std::size_t bytes, const OpenIndex* but);
   std::shared_ptr<Entry> longest_unused(const OpenIndex* but) const;

@@ -12,26 +12,29 @@
 namespace farvec::postgres {
 namespace {
 
+constexpr ToldBuild kNoBuild{.rows = 0, .linked = 0, .finished = 1, .zero = 0};
+/// More fresh rows than this that have no links become a segment when all have come: threads that
+/// build make one sooner than the linker links them one by one.
+constexpr std::uint64_t kManyUnlinked = 8192;
+/// How long rows wait for room where no segment can be made.
+constexpr double kFailingUs = 100e3;
+
 /// Raises a number that others raise too.
 void raise(std::atomic<std::uint64_t>& number, std::uint64_t to) {
   std::uint64_t now = number.load(std::memory_order_relaxed);
-  while (now < to && !number.compare_exchange_weak(now, to, std::memory_order_seq_cst)) {
+  while (now < to && !number.compare_exchange_weak(now, to, std::memory_order_relaxed)) {
   }
 }
 
-/// Inserts the rows of a batch that share no vector.
-void insert_rest(collection::Collection& collection, SharedVectors& shared,
-                 const changes::RowBatch& batch, const Sharing& sharing, Ticks until) {
-  changes::Receipt receipt;
-  const std::optional<std::vector<std::size_t>> left = shared.take(batch, sharing);
-  if (!left) {
-    collection.insert(batch, {.until = until}, receipt);
-    return shared.inserted(batch, sharing);
-  }
-  if (left->empty()) return;
-  const PickedRows rest(batch, *left);
-  collection.insert(rest.batch(), {.until = until}, receipt);
-  shared.inserted(rest.batch(), sharing);
+std::uint32_t next_opening() {
+  static std::atomic<std::uint32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+std::uint64_t unlinked_in(const collection::View& view) {
+  std::uint64_t rows = 0;
+  for (const collection::View::Fresh& fresh : view.memtables) rows += fresh.memtable->unlinked();
+  return rows;
 }
 
 }  // namespace
@@ -43,19 +46,16 @@ OpenIndex::OpenIndex(std::filesystem::path folder, IndexName name, OpenedFolder 
       shared_({.folder = folder_,
                .name = name,
                .collection = *collection_,
-               .list = std::move(opened.aliases),
-               .covered = opened.mark.covered}),
-      mark_(std::move(opened.mark)),
-      covered_(mark_.covered),
-      marking_(mark_.covered) {}
+               .list = std::move(opened.aliases)}),
+      opening_(next_opening()) {}
 
 void OpenIndex::load() const {
   const collection::ViewPointer view = collection_->view();
   for (const collection::View::Bulk& bulk : view->segments) bulk.segment->records().load();
 }
 
-void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
-                       const layout::TupleView& tuples, Ticks until, const Sharing& sharing) {
+bool OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
+                       const layout::TupleView& tuples, Ticks until, const Manner& manner) {
   const layout::CollectionManifest& shape = collection_->shape();
   const std::size_t row_bytes = packed_bytes(shape.source_type, shape.dimension);
   if (vectors.size() != vids.size() * row_bytes) {
@@ -67,15 +67,31 @@ void OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
   const changes::RowBatch batch{rows, vids, tuples};
   collection_->check(batch);
   const std::shared_ptr<IndexBuild> build = building();
-  if (build != nullptr && build->take(batch)) return;
-  insert_rest(*collection_, shared_, batch, sharing, until);
-  if (vids.empty()) return;
-  const auto [least, most] = std::minmax_element(vids.begin(), vids.end());
-  if (*least < marking_.load(std::memory_order_seq_cst)) {
-    make_durable(until);
+  if (build != nullptr) return build->take(batch);
+  if (!collection_->build_failure().empty()) {
+    until = std::min(until, now_ticks() + us_to_ticks(kFailingUs));
   }
-  raise(told_, *most + 1);
-  changed_.store(true, std::memory_order_release);
+  insert_rest(batch, until, manner);
+  return true;
+}
+
+/// Inserts the rows of a batch that share no vector.
+void OpenIndex::insert_rest(const changes::RowBatch& batch, Ticks until, const Manner& manner) {
+  const std::optional<std::vector<std::size_t>> left = shared_.take(batch, manner.sharing);
+  if (!left) return insert_all(batch, until, manner);
+  if (left->empty()) return;
+  const PickedRows rest(batch, *left);
+  insert_all(rest.batch(), until, manner);
+}
+
+void OpenIndex::insert_all(const changes::RowBatch& batch, Ticks until, const Manner& manner) {
+  changes::Receipt receipt;
+  if (manner.coming == Coming::many_that_lack) {
+    collection_->insert_unlinked(batch, {.until = until}, receipt);
+  } else {
+    collection_->insert(batch, {.until = until}, receipt);
+  }
+  shared_.inserted(batch, manner.sharing);
 }
 
 void OpenIndex::begin_build(std::size_t most_bytes) {
@@ -88,9 +104,14 @@ std::shared_ptr<IndexBuild> OpenIndex::building() const {
   return build_;
 }
 
+ToldBuild OpenIndex::wait_for_room(Ticks until) {
+  const std::shared_ptr<IndexBuild> build = building();
+  return build == nullptr ? kNoBuild : build->wait_for_room(until);
+}
+
 ToldBuild OpenIndex::build(Ticks until) {
   const std::shared_ptr<IndexBuild> build = building();
-  if (build == nullptr) return {.rows = 0, .linked = 0, .finished = 1, .zero = 0};
+  if (build == nullptr) return kNoBuild;
   const ToldBuild told = build->advance(until);
   if (told.finished != 0) {
     const std::lock_guard lock(build_mutex_);
@@ -101,7 +122,44 @@ ToldBuild OpenIndex::build(Ticks until) {
 
 void OpenIndex::erase(std::span<const std::uint64_t> vids, Ticks until) {
   shared_.erase(vids, until);
-  changed_.store(true, std::memory_order_release);
+  erased_.store(true, std::memory_order_relaxed);
+}
+
+/// Aliases have their hosts' vertices; hosts that have gone are there for these alone.
+SharedRows OpenIndex::rows_that_share() const {
+  const layout::AliasList list = shared_.list();
+  SharedRows rows{.more = {}, .gone = {list.gone.begin(), list.gone.end()}};
+  rows.more.reserve(list.aliases.size());
+  for (const layout::Alias& alias : list.aliases) rows.more.push_back(alias.id);
+  return rows;
+}
+
+/// Notes pages of a pass, and returns at its end the VIDs that are on none of them. Two passes at a
+/// time are those of a request that was given up and of another one: only the last that began ends.
+std::vector<std::uint64_t> OpenIndex::note_pages(const AskLacks& asked,
+                                                 std::span<const AskPage> pages) {
+  const std::lock_guard lock(pass_mutex_);
+  if ((asked.pass & ASK_PASS_BEGINS) != 0) {
+    pass_ = asked.number;
+    pass_pages_.clear();
+  }
+  if (asked.number == 0 || asked.number != pass_) return {};
+  for (const AskPage& page : pages) pass_pages_.insert(page.number);
+  if ((asked.pass & ASK_PASS_ENDS) == 0) return {};
+  pass_ = 0;
+  const auto all = std::exchange(pass_pages_, {});
+  return vids_elsewhere(*view(), rows_that_share(), all, {asked.from, asked.until});
+}
+
+/// What a comparison erases that was given up was dead when its pages were read, and is for ever.
+std::vector<AskBits> OpenIndex::lacks(const AskLacks& asked, std::span<const AskPage> pages,
+                                      Ticks until) {
+  PageDifferences found =
+      compare_pages(*view(), rows_that_share(), pages, {asked.from, asked.until});
+  const std::vector<std::uint64_t> elsewhere = note_pages(asked, pages);
+  found.gone.insert(found.gone.end(), elsewhere.begin(), elsewhere.end());
+  if (!found.gone.empty()) erase(found.gone, until);
+  return std::move(found.lacks);
 }
 
 changes::FoundRows OpenIndex::get(std::span<const std::uint64_t> vids, Ticks until) const {
@@ -112,37 +170,20 @@ void OpenIndex::covers(std::uint64_t vid, bool ready) {
   raise(covered_, vid);
   if (ready) ready_.store(true, std::memory_order_relaxed);
   caught_up_.store(true, std::memory_order_release);
+  if (unlinked_in(*view()) > kManyUnlinked) collection_->freeze_soon();
 }
 
-void OpenIndex::flush(std::uint64_t vid, Ticks until) {
-  if (!caught_up()) {
-    throw StatusError(StatusCode::failed_precondition,
-                      "the index has to catch up with its table before it can be made durable");
-  }
-  const std::lock_guard lock(flushing_);
-  raise(marking_, vid);
-  make_durable(until);
-  if (vid <= mark_.covered) return;
-  layout::CoverageMark mark = mark_;
-  mark.covered = vid;
-  layout::write_coverage(folder_, mark);
-  mark_ = mark;
-  raise(covered_, vid);
-}
-
-void OpenIndex::make_durable(Ticks until) {
-  shared_.save(until);
-  collection_->make_durable({.until = until});
-}
-
-void OpenIndex::flush_told(Ticks until) {
-  if (!ready() || !changed_.exchange(false, std::memory_order_acq_rel)) return;
+void OpenIndex::save(Ticks until) {
+  bool erased = erased_.exchange(false, std::memory_order_relaxed);
+  const std::uint64_t before = view()->live();
   try {
-    flush(told_.load(std::memory_order_relaxed), until);
+    shared_.save(until);  // erases vertices that no row has any more
   } catch (...) {
-    changed_.store(true, std::memory_order_release);
+    if (erased) erased_.store(true, std::memory_order_relaxed);
     throw;
   }
+  erased = erased || view()->live() != before;
+  if (erased) collection_->save_soon();
 }
 
 ToldState OpenIndex::state() const {
@@ -154,7 +195,7 @@ ToldState OpenIndex::state() const {
           .bytes = size.segment_bytes,
           .memory = memory(),
           .ready = is_ready ? 1u : 0u,
-          .zero = 0};
+          .opening = opening_};
 }
 
 std::size_t OpenIndex::memory() const {

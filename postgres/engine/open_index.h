@@ -11,6 +11,7 @@
 #include "postgres/engine/index_folder.h"
 #include "postgres/engine/index_name.h"
 #include "postgres/engine/shared_vectors.h"
+#include "postgres/engine/vid_pages.h"
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +19,19 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <unordered_set>
+#include <vector>
 
 namespace farvec::postgres {
+
+/// New rows wait until others are linked. Of those that lack many come together, and do not.
+enum class Coming : std::uint8_t { new_rows, many_that_lack };
+
+/// How rows come, and what is known of their vectors.
+struct Manner {
+  Coming coming = Coming::new_rows;
+  Sharing sharing = {};
+};
 
 /// Any thread may call everything at any time. Calls that change it may wait.
 class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
@@ -37,32 +49,31 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
 
   /// Inserts packed vectors, one for each VID. Those that rows have already may be shared. Throws
   /// StatusError (invalid_argument) for vectors of another size or that no search can find, or
-  /// values that the columns cannot have, and Refusal, or Error.
-  void insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
-              const layout::TupleView& tuples, Ticks until, const Sharing& sharing = {});
+  /// values that the columns cannot have, and Refusal, or Error. Returns false where a build has no
+  /// room for the rows now, and wait_for_room() comes first.
+  bool insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
+              const layout::TupleView& tuples, Ticks until, const Manner& manner = {});
   /// Rows that are inserted from now on wait for build(), as many as have `most_bytes` together.
   void begin_build(std::size_t most_bytes);
-  /// Makes one segment of the rows that wait, as IndexBuild::advance() does.
+  /// These do what IndexBuild says. After the last row, build() ends the build when it is finished.
+  ToldBuild wait_for_room(Ticks until);
   ToldBuild build(Ticks until);
   /// Says whether rows wait, or become a segment. They would be lost if it were closed.
   bool is_building() const { return building() != nullptr; }
   void erase(std::span<const std::uint64_t> vids, Ticks until);
   /// Reads vectors, in the form in which they are stored. Throws Refusal, or Error.
   changes::FoundRows get(std::span<const std::uint64_t> vids, Ticks until) const;
+  /// Compares status pages with what it has, and returns for each the VIDs that live and are not
+  /// here. Those that do not live are erased. `asked` is what came before the pages. Throws as
+  /// erase() does.
+  std::vector<AskBits> lacks(const AskLacks& asked, std::span<const AskPage> pages, Ticks until);
   /// Takes it that every VID below this was inserted, and with `ready`, that every later one will
   /// be too. It may be searched.
   void covers(std::uint64_t vid, bool ready);
-  /// Makes all that is in it durable, then the mark, which covers `vid` at least. Throws
-  /// StatusError (failed_precondition) where it has not caught up, and Error where that fails; then
-  /// the mark is as it was.
-  void flush(std::uint64_t vid, Ticks until);
-  /// Makes all that is in it durable, ready or not.
-  void make_durable(Ticks until);
-  /// Does what flush() does for all that was told, where there is something new and the index is
-  /// ready. A smaller VID that is still on its way is made durable before its insert is answered.
-  /// One that is refused, or gets no answer, is noted by its backend in the index's pages, and is
-  /// told again.
-  void flush_told(Ticks until);
+  /// Has its files say what was erased, and which rows share vectors, since the last call. They
+  /// need not: the next comparison finds what they do not say. Throws Error, and is tried again by
+  /// the next call then.
+  void save(Ticks until);
 
   /// Says which rows have the vectors that searches find.
   SharedVectors& shared() { return shared_; }
@@ -76,8 +87,13 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// Returns the bytes that it takes in this process: records, ids and fresh rows.
   std::size_t memory() const;
 
+  /// A number that no other index has that this process opened. Not 0.
+  std::uint32_t opening() const { return opening_; }
+
   /// Notes that it is used now.
   void touch() { used_at_.store(now_ticks(), std::memory_order_relaxed); }
+  /// It was not asked for yet, and makes room for one that is.
+  void note_unused() { used_at_.store(0, std::memory_order_relaxed); }
   Ticks used_at() const { return used_at_.load(std::memory_order_relaxed); }
 
   /// Says that the index is being closed or removed: cores let go of it.
@@ -86,6 +102,10 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
 
  private:
   std::shared_ptr<IndexBuild> building() const;
+  SharedRows rows_that_share() const;
+  void insert_rest(const changes::RowBatch& batch, Ticks until, const Manner& manner);
+  void insert_all(const changes::RowBatch& batch, Ticks until, const Manner& manner);
+  std::vector<std::uint64_t> note_pages(const AskLacks& asked, std::span<const AskPage> pages);
 
   const std::filesystem::path folder_;
   const IndexName name_;
@@ -93,14 +113,12 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   SharedVectors shared_;
   mutable std::mutex build_mutex_;
   std::shared_ptr<IndexBuild> build_;  ///< null: rows do not wait
-  std::mutex flushing_;                ///< guards the mark
-  layout::CoverageMark mark_;
-  std::atomic<std::uint64_t> covered_;
-  /// Inserts of smaller VIDs are durable before they are answered. It is raised before the log is
-  /// flushed for a mark. An insert that still sees the former value was in the log before.
-  std::atomic<std::uint64_t> marking_;
-  std::atomic<std::uint64_t> told_{0};  ///< above every VID that was inserted
-  std::atomic<bool> changed_{false};    ///< since the last flush_told()
+  const std::uint32_t opening_;
+  std::mutex pass_mutex_;   ///< guards what was told in the pass over all pages
+  std::uint64_t pass_ = 0;  ///< its number; 0: there is none
+  std::unordered_set<std::uint64_t> pass_pages_;
+  std::atomic<std::uint64_t> covered_{0};
+  std::atomic<bool> erased_{false};  ///< since the last save()
   std::atomic<bool> ready_{false};
   std::atomic<bool> caught_up_{false};  ///< release after covered_ and ready_
   std::atomic<bool> leaving_{false};

@@ -66,34 +66,36 @@ bool is_in_segment(const collection::View& view, std::uint64_t id) {
   });
 }
 
+/// Returns what the list says of vertices that are there.
+layout::AliasList with_vertices(const layout::AliasList& list, const collection::View& view) {
+  if (list.aliases.empty() && list.gone.empty()) return {};
+  const std::unordered_set<std::uint64_t> fresh = fresh_ids(view);
+  const auto is_there = [&](std::uint64_t host) {
+    return fresh.contains(host) || is_in_segment(view, host);
+  };
+  layout::AliasList kept;
+  for (const layout::Alias& alias : list.aliases) {
+    if (is_there(alias.host)) kept.aliases.push_back(alias);
+  }
+  for (const std::uint64_t host : list.gone) {
+    if (is_there(host)) kept.gone.push_back(host);
+  }
+  return kept;
+}
+
 }  // namespace
 
 SharedVectors::SharedVectors(Parts parts)
     : folder_(std::move(parts.folder)),
       name_(to_string(parts.name)),
       collection_(parts.collection) {
-  table_.take(parts.list, parts.covered);
-  dirty_ = table_.aliases() != parts.list.aliases.size() ||
-           std::ranges::any_of(parts.list.gone,
-                               [&](std::uint64_t host) { return table_.rows_of(host) == 0; });
-  require_hosts();
+  const layout::AliasList kept = with_vertices(parts.list, *collection_.view());
+  table_.take(kept, AliasTable::kNone);
+  dirty_ =
+      kept.aliases.size() != parts.list.aliases.size() ||
+      kept.gone.size() != parts.list.gone.size() ||
+      std::ranges::any_of(kept.gone, [&](std::uint64_t host) { return table_.rows_of(host) == 0; });
   count();
-}
-
-/// A vertex is erased after a file without its aliases is durable, so that one that has some and is
-/// not there is lost. Those without are perhaps erased already.
-void SharedVectors::require_hosts() {
-  if (table_.is_empty()) return;
-  const collection::ViewPointer view = collection_.view();
-  const std::unordered_set<std::uint64_t> fresh = fresh_ids(*view);
-  for (const std::uint64_t host : table_.hosts()) {
-    if (fresh.contains(host) || is_in_segment(*view, host)) continue;
-    if (table_.rows_of(host) > 0) {
-      throw Error("'{}' names row {}, whose vector is not there",
-                  (folder_ / layout::kAliasFile).string(), host);
-    }
-    (void)table_.forget(host);
-  }
 }
 
 void SharedVectors::count() {
@@ -282,6 +284,12 @@ SharedVectors::Rows SharedVectors::rows_of(std::span<const std::uint64_t> vertic
     });
   }
   return rows;
+}
+
+layout::AliasList SharedVectors::list() const {
+  if (!shares_.load(std::memory_order_relaxed)) return {};
+  const std::shared_lock reading(reading_);
+  return table_.list();
 }
 
 bool SharedVectors::forget_vectors() {

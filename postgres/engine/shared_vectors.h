@@ -36,10 +36,11 @@ class SharedVectors {
     std::filesystem::path folder;
     IndexName name;
     collection::Collection& collection;
-    layout::AliasList list;     ///< what the file has
-    std::uint64_t covered = 0;  ///< rows from this one on come again
+    /// What the file has. Vertices that are not there were fresh, and are lost: their rows lack,
+    /// and come again.
+    layout::AliasList list;
   };
-  /// Throws Error where the list names a vertex that the collection does not have.
+  /// Throws Error where the list says what cannot be.
   explicit SharedVectors(Parts parts);
 
   /// Takes rows that collection.check() accepts. Returns the numbers of those that have to be
@@ -67,6 +68,9 @@ class SharedVectors {
   Rows rows_of(std::span<const std::uint64_t> vertices, std::span<const float> distances,
                std::span<std::uint64_t> vids, std::span<float> of_rows) const;
 
+  /// Returns which rows share vertices, at this moment.
+  layout::AliasList list() const;
+
   /// Returns how many rows there are beside the vertices; negative where rows have gone whose
   /// vertices are there.
   std::int64_t more_rows() const { return more_rows_.load(std::memory_order_relaxed); }
@@ -81,7 +85,6 @@ class SharedVectors {
     std::uint64_t host;
   };
 
-  void require_hosts();
   void begin_finding(std::size_t rows, const Sharing& sharing);
   std::vector<Found> find(const changes::RowBatch& batch, std::span<const std::size_t> rows);
   void count();

@@ -1,6 +1,8 @@
 // CREATE INDEX and REINDEX, and INSERT.
 #include <postgres.h>
 
+#include "postgres/index/build.h"
+
 #include <access/htup_details.h>
 #include <access/tableam.h>
 #include <catalog/index.h>
@@ -19,16 +21,17 @@
 
 #define MAX_BATCH 1000  // rows
 
-typedef struct Build {
-  OpenIndex index;
-  Delivery* delivery;
-  MemoryContext row;  // what one row needs
-  double rows;
-} Build;
-
 size_t batch_rows(const StoreShape* shape) {
   const size_t room = (size_t)maintenance_work_mem * 1024 / 2;
   return Max(Min(room / vector_size(shape), MAX_BATCH), 1);
+}
+
+static void send_rows(Build* build) {
+  const uint64 rows = build->delivery->count;
+  send_in_build(build->delivery, &build->index);
+  build->rows += (double)rows;
+  const uint64 told = count_told(build, rows);
+  if (build->shows) pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, (int64)told);
 }
 
 static void add_to_build(Relation relation, ItemPointer tid, Datum* values, bool* nulls,
@@ -40,11 +43,19 @@ static void add_to_build(Relation relation, ItemPointer tid, Datum* values, bool
   add_row(build->delivery, values, nulls, tid);
   MemoryContextSwitchTo(before);
   MemoryContextReset(build->row);
-  build->rows++;
-  if (is_full(build->delivery) || are_many(&build->delivery->tuples)) {
-    send_in_build(build->delivery, &build->index);
-    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, (int64)build->rows);
-  }
+  if (is_full(build->delivery) || are_many(&build->delivery->tuples)) send_rows(build);
+}
+
+double read_rows(Build* build, Relation heap, IndexInfo* info, TableScanDesc scan, int processes) {
+  Relation index = build->index.relation;
+  const size_t batch = Max(batch_rows(&build->index.meta.shape) / (size_t)processes, 1);
+  build->delivery = make_delivery(index, batch);
+  build->row = AllocSetContextCreate(CurrentMemoryContext, "farvec row", ALLOCSET_DEFAULT_SIZES);
+  const double scanned =
+      table_index_build_scan(heap, index, info, true, build->shows, add_to_build, build, scan);
+  send_rows(build);
+  MemoryContextDelete(build->row);
+  return scanned;
 }
 
 // Waits until the store has made its index of the rows, where it waits for the last one.
@@ -60,7 +71,6 @@ static void build_in_store(OpenIndex* index) {
   }
 }
 
-// Makes what was built durable in the store, where it does not do so by itself.
 static void finish_store(Build* build) {
   OpenIndex* index = &build->index;
   build_in_store(index);
@@ -69,7 +79,6 @@ static void finish_store(Build* build) {
   if (index->kind->covers != NULL) {
     index->kind->covers(index->store, next, true, &index->patience);
   }
-  if (index->kind->flush != NULL) index->kind->flush(index->store, next, &index->patience);
 }
 
 static IndexBuildResult* result_of(double heap_rows, double index_rows) {
@@ -79,16 +88,12 @@ static IndexBuildResult* result_of(double heap_rows, double index_rows) {
   return result;
 }
 
-static double fill_store(Build* build, Relation heap, IndexInfo* info, size_t batch) {
-  Relation index = build->index.relation;
+static double fill_store(Build* build, Relation heap, IndexInfo* info) {
+  const int workers = workers_for(heap, build->index.relation);
   build->index.kind->begin(build->index.store, true, &build->index.patience);
-  build->delivery = make_delivery(index, batch);
-  build->row = AllocSetContextCreate(CurrentMemoryContext, "farvec row", ALLOCSET_DEFAULT_SIZES);
-  const double scanned =
-      table_index_build_scan(heap, index, info, true, true, add_to_build, build, NULL);
-  send_in_build(build->delivery, &build->index);
+  double scanned = workers > 0 ? read_with_workers(build, heap, info, workers) : -1;
+  if (scanned < 0) scanned = read_rows(build, heap, info, NULL, 1);
   finish_store(build);
-  MemoryContextDelete(build->row);
   return scanned;
 }
 
@@ -99,14 +104,15 @@ static void drop_store(const OpenIndex* index) {
   if (index->kind->drop != NULL) index->kind->drop(&identity, node_of(index->relation));
 }
 
-static IndexBuildResult* build_all(Relation heap, Relation index, IndexInfo* info, size_t batch) {
-  Build build = {.rows = 0};
+static IndexBuildResult* build_all(Relation heap, Relation index, IndexInfo* info) {
+  Build build = {.shows = true};
   volatile double scanned = 0;
   open_index(&build.index, index, FARVEC_BATCH_DEADLINE_MS);
   PG_TRY();
-  { scanned = fill_store(&build, heap, info, batch); }
+  { scanned = fill_store(&build, heap, info); }
   PG_CATCH();
   {
+    end_workers(&build);
     drop_store(&build.index);
     PG_RE_THROW();
   }
@@ -122,7 +128,7 @@ IndexBuildResult* farvec_build(Relation heap, Relation index, IndexInfo* info) {
   status_create(index, MAIN_FORKNUM, &shape);
   // The pages of the old server come in place of these.
   if (IsBinaryUpgrade) return result_of(0, 0);
-  return build_all(heap, index, info, batch_rows(&shape));
+  return build_all(heap, index, info);
 }
 
 // The init fork of an unlogged index, which takes the place of its pages after a crash.

@@ -15,27 +15,15 @@
 
 #include "postgres/index/deadlines.h"
 #include "postgres/index/index.h"
-#include "postgres/index/rows.h"
+#include "postgres/index/missing.h"
 
-#define TOLD_FROM_MS 1000  // catching up that takes longer is in the log
+// Catching up that takes longer, or tells more rows, is in the log.
+#define LOGGED_FROM_MS 100
+#define LOGGED_FROM_ROWS 1000
 
 // One backend catches up at a time, and the others wait for it. A lock of another tag than that of
 // deliveries, which go on meanwhile.
 #define CATCH_UP_LOCK 2
-
-typedef struct CatchUp {
-  OpenIndex* index;
-  Relation heap;
-  uint64 from;   // smallest VID that may be missing
-  uint64 until;  // greater than each VID that was given out
-  RowReader* rows;
-  size_t count;
-  size_t room;
-  uint64* vids;
-  char* vectors;
-  TupleList tuples;
-  uint64 told;
-} CatchUp;
 
 static void look_again(OpenIndex* index, StoreState* state) {
   index->meta = status_meta(index->relation);
@@ -58,68 +46,9 @@ static void refuse_on_standby(const OpenIndex* index) {
                   errhint("A search on the primary tells them to the node.")));
 }
 
-// Rows that vacuum removed meanwhile were perhaps told after vacuum erased them: they are erased
-// again.
-static void erase_removed(CatchUp* work) {
-  size_t removed = 0;
-  StatusEntry entry;
-  for (size_t i = 0; i < work->count; i++) {
-    if (!status_find(work->index->relation, work->vids[i], &entry)) {
-      work->vids[removed++] = work->vids[i];
-    }
-  }
-  farvec_error error;
-  if (removed == 0) return;
-  if (!work->index->kind->erase(work->index->store, work->vids, removed, &work->index->patience,
-                                &error)) {
-    raise_store_error(&error, node_of(work->index->relation), &work->index->patience);
-  }
-}
-
-static void tell_batch(CatchUp* work) {
-  OpenIndex* index = work->index;
-  farvec_error error = {0};
-  if (work->count == 0) return;
-  index->patience = patience_for(FARVEC_BATCH_DEADLINE_MS);
-  if (!index->kind->insert(index->store, work->vids, work->vectors, tuples_of(&work->tuples),
-                           work->count, &index->patience, &error)) {
-    raise_store_error(&error, node_of(index->relation), &index->patience);
-  }
-  erase_removed(work);
-  work->told += work->count;
-  work->count = 0;
-  forget_tuples(&work->tuples);
-}
-
-static void add_entry(CatchUp* work, const StatusEntry* entry, uint64 vid) {
-  if (!status_is_live(entry) || (entry->flags & FARVEC_STORELESS) != 0) return;
-  if (vid < work->from || vid >= work->until) return;
-  const Size bytes = vector_size(&work->index->meta.shape);
-  double length;
-  if (!read_vector(work->rows, entry, work->vectors + work->count * bytes, &length)) return;
-  add_last_tuple(&work->tuples, row_tuple(work->rows));
-  work->vids[work->count++] = vid;
-  if (work->count == work->room || are_many(&work->tuples)) tell_batch(work);
-}
-
-static bool has_any(const CatchUp* work, const StatusPage* page) {
-  return page->used > 0 && vid_of(page->generation, page->block, 0) < work->until &&
-         vid_of(page->generation, page->block, page->used - 1) >= work->from;
-}
-
-static void tell_all(CatchUp* work) {
-  const BlockNumber blocks = status_blocks(work->index->relation);
-  StatusPage* page = palloc(sizeof *page);
-  for (BlockNumber block = 1; block < blocks; block++) {
-    CHECK_FOR_INTERRUPTS();
-    status_read(work->index->relation, block, NULL, page);
-    if (!has_any(work, page)) continue;
-    for (uint32 i = 0; i < page->used; i++) {
-      add_entry(work, &page->entries[i], vid_of(page->generation, block, i));
-    }
-  }
-  tell_batch(work);
-  pfree(page);
+// No other pass has it, also of a backend that had this one's process number.
+static uint64 number_of_pass(void) {
+  return (uint64)GetCurrentTimestamp() ^ (uint64)MyProcPid << 40;
 }
 
 // Finds out what may be missing. No row is on its way to the store at that moment.
@@ -133,8 +62,9 @@ static void look_what_lacks(CatchUp* work, StoreState* state) {
     state->foreign = false;
     state->covered = 0;
   }
-  work->until = status_begin_catching_up(index->relation, writes);
-  work->from =
+  work->pass = (StorePass){.until = status_begin_catching_up(index->relation, writes),
+                           .number = number_of_pass()};
+  work->pass.from =
       writes ? Min(state->covered, status_meta(index->relation).lacks_from) : state->covered;
   unlock_delivery(index->relation, ExclusiveLock);
 }
@@ -145,35 +75,56 @@ static void say_it_is_done(CatchUp* work) {
   if (is_primary) status_caught_up(index->relation);
   index->patience = patience_for(FARVEC_SCAN_DEADLINE_MS);
   if (index->kind->covers != NULL) {
-    index->kind->covers(index->store, work->until, is_primary, &index->patience);
+    index->kind->covers(index->store, work->pass.until, is_primary, &index->patience);
   }
 }
 
-static void log_it(const CatchUp* work, TimestampTz began) {
-  if (!TimestampDifferenceExceeds(began, GetCurrentTimestamp(), TOLD_FROM_MS)) return;
-  ereport(LOG, (errmsg("index \"%s\" has told " UINT64_FORMAT " rows to its store again, in %ld ms",
-                       RelationGetRelationName(work->index->relation), work->told,
-                       TimestampDifferenceMilliseconds(began, GetCurrentTimestamp()))));
+static void log_it(const CatchUp* work) {
+  double ms = 0;
+  for (int phase = 0; phase < kPhases; phase++) ms += work->ms[phase];
+  if (ms < LOGGED_FROM_MS && work->told < LOGGED_FROM_ROWS) return;
+  ereport(
+      LOG,
+      (errmsg(
+          "index \"%s\" has caught up in %.1f ms: its store was asked in %.1f ms, " UINT64_FORMAT
+          " pages were read in %.1f ms and compared in %.1f ms, " UINT64_FORMAT
+          " rows (" UINT64_FORMAT " bytes of vectors) were read in %.1f ms and told in %.1f "
+          "ms",
+          RelationGetRelationName(work->index->relation), ms, work->ms[kOpening], work->pages,
+          work->ms[kPages], work->ms[kComparing], work->told,
+          work->told * (uint64)vector_size(&work->index->meta.shape), work->ms[kRows],
+          work->ms[kTelling])));
 }
 
-static void catch_up(OpenIndex* index, Relation heap, StoreState* state) {
-  const TimestampTz began = GetCurrentTimestamp();
-  CatchUp work = {.index = index, .heap = heap, .room = batch_rows(&index->meta.shape)};
-  work.vids = palloc(work.room * sizeof(uint64));
-  work.vectors = palloc_extended(work.room * vector_size(&index->meta.shape), MCXT_ALLOC_HUGE);
-  make_tuples(&work.tuples, &index->columns, work.room);
-  work.rows = open_rows(index, heap, NULL);
+static void open_work(CatchUp* work) {
+  OpenIndex* index = work->index;
+  work->room = batch_rows(&index->meta.shape);
+  work->vids = palloc(work->room * sizeof(uint64));
+  work->vectors = palloc_extended(work->room * vector_size(&index->meta.shape), MCXT_ALLOC_HUGE);
+  work->page = palloc(sizeof *work->page);
+  make_tuples(&work->tuples, &index->columns, work->room);
+  work->reader = open_rows(index, work->heap, NULL);
+}
+
+static void close_work(CatchUp* work) {
+  close_rows(work->reader);
+  pfree(work->page);
+  pfree(work->vectors);
+  pfree(work->vids);
+}
+
+static void catch_up(CatchUp* work, StoreState* state) {
+  OpenIndex* index = work->index;
+  open_work(work);
   do {
     CHECK_FOR_INTERRUPTS();
-    look_what_lacks(&work, state);
-    tell_all(&work);
-    say_it_is_done(&work);
+    look_what_lacks(work, state);
+    tell_what_lacks(work);
+    say_it_is_done(work);
     look_again(index, state);
   } while (!is_complete(index, state));
-  close_rows(work.rows);
-  log_it(&work, began);
-  pfree(work.vectors);
-  pfree(work.vids);
+  close_work(work);
+  log_it(work);
 }
 
 bool was_complete(const OpenIndex* index) {
@@ -182,12 +133,15 @@ bool was_complete(const OpenIndex* index) {
 }
 
 void ensure_complete(OpenIndex* index, Relation heap) {
+  CatchUp work = {.index = index, .heap = heap};
+  INSTR_TIME_SET_CURRENT(work.last);
   StoreState state = index->kind->state(index->store, &index->patience);
+  end_phase(&work, kOpening);
   if (is_complete(index, &state)) return;
   if (RecoveryInProgress() && index->kind->is_shared) refuse_on_standby(index);
   ItemPointerData tag = lock_tag(CATCH_UP_LOCK);
   LockTuple(index->relation, &tag, ExclusiveLock);
   look_again(index, &state);
-  if (!is_complete(index, &state)) catch_up(index, heap, &state);
+  if (!is_complete(index, &state)) catch_up(&work, &state);
   UnlockTuple(index->relation, &tag, ExclusiveLock);
 }

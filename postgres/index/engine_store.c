@@ -6,6 +6,7 @@
 #include <utils/hsearch.h>
 #include <utils/memutils.h>
 
+#include "postgres/index/deadlines.h"
 #include "postgres/index/index.h"
 
 #define DROP_DEADLINE_MS 1000
@@ -118,6 +119,7 @@ static StoreState state_in_engine(Store* store, Patience* patience) {
   }
   store->looked_in = link->incarnation;
   store->ready_in = state.ready == 1 ? link->incarnation : 0;
+  store->opening = state.opening;
   return (StoreState){.covered = state.covered,
                       .ready = state.ready == 1,
                       .rows = state.rows,
@@ -205,6 +207,28 @@ static size_t rows_that_fit(const RowsToAsk* rows, size_t left, Size row_bytes) 
   return Max(fit, 1);
 }
 
+static bool ask_build(const Store* store, EngineLink* link, uint32 operation, Patience* patience,
+                      ToldBuild* told, farvec_error* error) {
+  uint32 bytes;
+  const AskRows asked = {.index = store->index, .deadline_ms = BUILD_STEP_MS};
+  if (!ask_engine(link, operation, &asked, sizeof asked, patience, &bytes, error)) return false;
+  if (bytes != sizeof *told) elog(ERROR, "the engine of farvec tells a build in %u bytes", bytes);
+  memcpy(told, link->answer, sizeof *told);
+  return true;
+}
+
+// Waits until the rows before these are linked, however long that takes.
+static bool wait_for_room(const Store* store, EngineLink* link, Patience* patience,
+                          farvec_error* error) {
+  ToldBuild told = {.finished = 0};
+  while (told.finished == 0) {
+    Patience step = patience_for(FARVEC_BATCH_DEADLINE_MS);
+    if (!ask_build(store, link, kAskRoom, &step, &told, error)) return false;
+  }
+  *patience = patience_for(patience->deadline_ms);
+  return true;
+}
+
 static bool change(Store* store, uint32 operation, RowsToAsk rows, size_t count, Patience* patience,
                    farvec_error* error) {
   EngineLink* link = reach_engine(store, patience, error);
@@ -214,6 +238,9 @@ static bool change(Store* store, uint32 operation, RowsToAsk rows, size_t count,
     uint32 bytes;
     rows.count = rows_that_fit(&rows, count - rows.first, row_bytes);
     if (!ask_rows(link, store, operation, &rows, patience, &bytes, error)) return false;
+    if (bytes == 0) continue;
+    if (!wait_for_room(store, link, patience, error)) return false;
+    rows.count = 0;  // they come again
   }
   return true;
 }
@@ -224,6 +251,13 @@ static bool insert_into_engine(Store* store, const uint64* vids, const void* vec
   const RowsToAsk rows = {
       .vids = vids, .vectors = vectors, .tuples = store->columns.count > 0 ? &tuples : NULL};
   return change(store, kAskInsert, rows, count, patience, error);
+}
+
+static bool tell_engine(Store* store, const uint64* vids, const void* vectors, StoreTuples tuples,
+                        size_t count, Patience* patience, farvec_error* error) {
+  const RowsToAsk rows = {
+      .vids = vids, .vectors = vectors, .tuples = store->columns.count > 0 ? &tuples : NULL};
+  return change(store, kAskTell, rows, count, patience, error);
 }
 
 static bool insert_into_engine_again(Store* store, const uint64* vids, const void* vectors,
@@ -249,13 +283,15 @@ static EngineLink* link_as_before(const Store* store, farvec_error* error) {
   return NULL;
 }
 
-static void tell_vid(Store* store, uint32 operation, uint64 vid, bool ready, Patience* patience) {
+// An engine that has closed the index since, and opened it again, is not ready afterwards.
+static void covers_in_engine(Store* store, uint64 vid, bool ready, Patience* patience) {
   farvec_error error = {0};
   uint32 bytes;
-  const AskVid asked = {.index = store->index, .vid = vid, .ready = ready};
+  const AskVid asked = {
+      .index = store->index, .vid = vid, .ready = ready, .opening = store->opening};
   EngineLink* link = link_as_before(store, &error);
   if (link == NULL ||
-      !ask_engine(link, operation, &asked, sizeof asked, patience, &bytes, &error)) {
+      !ask_engine(link, kAskCovers, &asked, sizeof asked, patience, &bytes, &error)) {
     raise_engine_error(&error, patience);
   }
 }
@@ -263,26 +299,13 @@ static void tell_vid(Store* store, uint32 operation, uint64 vid, bool ready, Pat
 // A build whose engine was started again ends with an error.
 static bool build_in_engine(Store* store, uint64* done, Patience* patience) {
   farvec_error error = {0};
-  uint32 bytes;
   ToldBuild told;
-  const AskRows asked = {.index = store->index, .deadline_ms = BUILD_STEP_MS};
   EngineLink* link = link_as_before(store, &error);
-  if (link == NULL ||
-      !ask_engine(link, kAskBuild, &asked, sizeof asked, patience, &bytes, &error)) {
+  if (link == NULL || !ask_build(store, link, kAskBuild, patience, &told, &error)) {
     raise_engine_error(&error, patience);
   }
-  if (bytes != sizeof told) elog(ERROR, "the engine of farvec tells a build in %u bytes", bytes);
-  memcpy(&told, link->answer, sizeof told);
   *done = told.linked;
   return told.finished == 1;
-}
-
-static void covers_in_engine(Store* store, uint64 vid, bool ready, Patience* patience) {
-  tell_vid(store, kAskCovers, vid, ready, patience);
-}
-
-static void flush_engine(Store* store, uint64 vid, Patience* patience) {
-  tell_vid(store, kAskFlush, vid, true, patience);
 }
 
 // Takes the vectors of one answer. Those that are not there have none in it.
@@ -367,7 +390,8 @@ const StoreKind kEngineStore = {.name = "engine",
                                 .erase = erase_from_engine,
                                 .compare = compare_in_engine,
                                 .covers = covers_in_engine,
-                                .flush = flush_engine,
+                                .lacks = lacks_in_engine,
+                                .tell = tell_engine,
                                 .get = get_from_engine,
                                 .search = search_engine,
                                 .next = next_of_engine,

@@ -16,6 +16,7 @@ typedef struct Store {
   uint64 opened_in;  // the incarnation in which this backend has opened it
   uint64 looked_in;  // that of the last state()
   uint64 ready_in;   // that in which it was ready then; 0: none
+  uint32 opening;    // that of the last state(): what is told of it holds for no other one
 } Store;
 
 // The link, with the index open in its engine. NULL, with the reason in `error`, where that cannot
@@ -29,5 +30,8 @@ bool ask_engine(EngineLink* link, uint32 operation, const void* request, Size by
 StoreSearch* search_engine(Store* store, const void* query, const StoreSearchOptions* options);
 size_t next_of_engine(StoreSearch* search, StoreFound* found, size_t most, Patience* patience);
 void counts_of_engine(const StoreSearch* search, farvec_counts* counts);
+
+void lacks_in_engine(Store* store, const StorePage* pages, size_t count, const StorePass* pass,
+                     StoreBits* lacks, Patience* patience);
 
 #endif

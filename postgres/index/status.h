@@ -19,7 +19,6 @@
 
 #define kNoVid PG_UINT64_MAX
 
-#define FARVEC_PLACE_BITS 10
 #define FARVEC_BLOCK_BITS 25
 #define FARVEC_MAX_GENERATION ((1u << 28) - 1)
 

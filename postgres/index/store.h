@@ -13,6 +13,8 @@
 #include "client/c/farvec.h"
 #include "postgres/library.h"
 
+#define FARVEC_PLACE_BITS 10  // the last bits of a VID: its place in its page (status.h)
+
 #define kCoversAll PG_UINT64_MAX
 #define kNotKnown PG_UINT64_MAX
 
@@ -66,6 +68,26 @@ typedef struct StoreTuples {
 static inline uint32 tuple_begin(const StoreTuples* tuples, size_t row) {
   return row == 0 ? 0 : tuples->ends[row - 1];
 }
+
+// Places of a page of entries: bit i % 64 of word i / 64 is of place i.
+typedef struct StoreBits {
+  uint64 words[1 << FARVEC_PLACE_BITS >> 6];
+} StoreBits;
+
+// A page of entries, for a comparison. Its number is that of its VIDs, without their places.
+typedef struct StorePage {
+  uint64 number;
+  StoreBits live;  // entries with vectors that the store should have
+} StorePage;
+
+// What is compared: VIDs from `from` on that are less than `until`.
+typedef struct StorePass {
+  uint64 from;
+  uint64 until;
+  uint64 number;  // no other pass over all pages has it
+  bool begins;    // the pages are the first ones of all that there are
+  bool ends;      // they are the last ones
+} StorePass;
 
 typedef struct StoreState {
   // Everything with a smaller VID that was not erased is in the store, whatever happened. Valid
@@ -145,9 +167,14 @@ typedef struct StoreKind {
   // told to the store too; on a standby no backend does, and the store is asked to cover more
   // before each search. NULL: the store has no watermark.
   void (*covers)(Store* store, uint64 vid, bool ready, Patience* patience);
-  // Makes all that is in it durable, and then remembers, durably, that it covers `vid`. NULL: it
-  // always is.
-  void (*flush)(Store* store, uint64 vid, Patience* patience);
+  // Compares pages with what is in the store: writes for each which of its living entries lack.
+  // Vectors of the pages that have no living entry are erased. With `ends`, so is all that is on no
+  // page that came since `begins`. NULL: the store cannot, and may lack all of the range.
+  void (*lacks)(Store* store, const StorePage* pages, size_t count, const StorePass* pass,
+                StoreBits* lacks, Patience* patience);
+  // Inserts many rows that lack, as insert() does. NULL: insert() is for these too.
+  bool (*tell)(Store* store, const uint64* vids, const void* vectors, StoreTuples tuples,
+               size_t count, Patience* patience, farvec_error* error);
 
   // Reads vectors, to compare them: writes a byte for each VID, 1 where it is there, and one vector
   // for each VID, of any bytes where it is not there. Vectors of FARVEC_COSINE may have another

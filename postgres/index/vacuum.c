@@ -126,22 +126,6 @@ IndexBulkDeleteResult* farvec_bulk_delete(IndexVacuumInfo* info, IndexBulkDelete
   return result;
 }
 
-// Says how far everything is in the store, so that it need not be told so much after a restart.
-static void flush_store(Relation relation) {
-  OpenIndex index;
-  open_index(&index, relation, FARVEC_BATCH_DEADLINE_MS);
-  if (index.kind->flush == NULL || index.meta.lacks_from != kNoVid) return;
-  // A store that is away is no failure of the vacuum.
-  const StoreIdentity identity = identity_of(relation, &index.meta);
-  if (!index.kind->is_there(&identity, node_of(relation))) return;
-  if (!index.kind->state(index.store, &index.patience).ready) return;
-  lock_delivery(relation, ExclusiveLock);
-  const uint64 next = status_begin_catching_up(relation, false);
-  const bool lacks = status_meta(relation).lacks_from != kNoVid;
-  unlock_delivery(relation, ExclusiveLock);
-  if (!lacks) index.kind->flush(index.store, next, &index.patience);
-}
-
 IndexBulkDeleteResult* farvec_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
   if (info->analyze_only) return result;
   if (result == NULL) {
@@ -151,6 +135,5 @@ IndexBulkDeleteResult* farvec_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDel
   }
   result->num_pages = status_blocks(info->index);
   IndexFreeSpaceMapVacuum(info->index);
-  flush_store(info->index);
   return result;
 }

@@ -55,7 +55,7 @@ char* engine_folder(void) {
 void register_engine_worker(void) {
   if (!process_shared_preload_libraries_in_progress || farvec_engine_memory_mb == 0) return;
   BackgroundWorker worker = {.bgw_flags = BGWORKER_SHMEM_ACCESS,
-                             .bgw_start_time = BgWorkerStart_ConsistentState,
+                             .bgw_start_time = BgWorkerStart_PostmasterStart,
                              .bgw_restart_time = RESTART_S};
   strlcpy(worker.bgw_name, "farvec engine", sizeof worker.bgw_name);
   strlcpy(worker.bgw_type, "farvec engine", sizeof worker.bgw_type);

@@ -123,6 +123,7 @@ std::optional<std::size_t> expected_bytes(std::uint32_t operation,
     case kAskState:
       return sizeof(ToldState);
     case kAskBuild:
+    case kAskRoom:
       return sizeof(ToldBuild);
     case kAskSummary:
       return sizeof(ToldSummary);
@@ -130,6 +131,9 @@ std::optional<std::size_t> expected_bytes(std::uint32_t operation,
       return sizeof(ToldList) + sizeof(AskedIndex) * count_of(answer);
     case kAskGet:
     case kAskSame:
+    case kAskInsert:  // a byte where a build has no room
+    case kAskInsertAgain:
+    case kAskTell:
       return std::nullopt;
     default:
       return 0;

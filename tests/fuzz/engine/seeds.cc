@@ -115,6 +115,7 @@ Input a_build() {
   builds.begins = kAskBuilds;
   input.ask(kAskOpen, builds);
   insert(input);
+  input.ask(kAskRoom, asked_rows(0, 0, 0));
   input.ask(kAskBuild, asked_rows(0, 0, 0));
   return input;
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -32,6 +33,29 @@ TEST(RowIds, FindsEveryIdAndNoOther) {
     }
     EXPECT_GE(ids.dram_bytes(), rows * (sizeof(std::uint64_t) + sizeof(NodeId)));
   }
+}
+
+TEST(RowIds, FindsRowsBetweenTwoIds) {
+  Random random(5);
+  for (const bool sorted : {true, false}) {
+    std::vector<std::uint64_t> all;
+    for (std::uint64_t i = 0; i < 300; ++i) all.push_back(10 * i + random.below(10));
+    if (!sorted) std::reverse(all.begin() + 40, all.end() - 50);
+    const RowIds ids(all);
+    for (int i = 0; i < 200; ++i) {
+      const std::uint64_t first = random.below(3200);
+      const std::uint64_t end = random.below(3200);
+      std::vector<std::uint64_t> expected;
+      for (const std::uint64_t id : all) {
+        if (id >= first && id < end) expected.push_back(id);
+      }
+      std::sort(expected.begin(), expected.end());
+      std::vector<std::uint64_t> found;
+      for (const NodeId row : ids.between(first, end)) found.push_back(ids.of(row));
+      EXPECT_EQ(found, expected);
+    }
+  }
+  EXPECT_TRUE(RowIds({}).between(0, 10).empty());
 }
 
 }  // namespace

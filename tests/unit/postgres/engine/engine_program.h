@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <random>
 #include <span>
@@ -80,6 +81,36 @@ inline std::vector<Row> nearest(const Table& table, std::span<const float> query
   return rows;
 }
 
+/// Pages of which these VIDs are all that live, in the order of their numbers.
+inline std::vector<AskPage> pages_of(std::span<const std::uint64_t> vids) {
+  std::map<std::uint64_t, AskPage> pages;
+  for (const std::uint64_t vid : vids) {
+    AskPage& page = pages[vid >> ASK_PLACE_BITS];
+    page.number = vid >> ASK_PLACE_BITS;
+    const std::uint64_t place = vid % (1u << ASK_PLACE_BITS);
+    page.live.words[place / 64] |= std::uint64_t{1} << place % 64;
+  }
+  std::vector<AskPage> all;
+  for (const auto& [number, page] : pages) all.push_back(page);
+  return all;
+}
+
+/// The VIDs of pages whose bits are set in an answer.
+inline std::vector<std::uint64_t> vids_in(const Told& told, std::span<const AskPage> pages) {
+  std::vector<std::uint64_t> vids;
+  EXPECT_EQ(told.bytes.size(), pages.size() * sizeof(AskBits));
+  if (told.bytes.size() != pages.size() * sizeof(AskBits)) return vids;
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    AskBits bits;
+    std::memcpy(&bits, told.bytes.data() + i * sizeof(bits), sizeof(bits));
+    for (std::uint64_t place = 0; place < 1u << ASK_PLACE_BITS; ++place) {
+      const bool is_set = (bits.words[place / 64] >> place % 64 & 1) != 0;
+      if (is_set) vids.push_back((pages[i].number << ASK_PLACE_BITS) + place);
+    }
+  }
+  return vids;
+}
+
 inline std::vector<std::uint64_t> vids_of(const std::vector<Row>& rows) {
   std::vector<std::uint64_t> vids;
   for (const Row& row : rows) vids.push_back(row.vid);
@@ -97,11 +128,17 @@ class EngineProgram : public testing::Test {
   }
   AskedIndexOf index() { return {*asking_, shape_}; }
   AskedIndexOf index(const AskOpen& shape) { return {*asking_, shape}; }
+  Told insert_part(const Table& table, std::size_t first, std::size_t count) {
+    return index().insert(std::span(table.vids).subspan(first, count), table.bytes(first, count));
+  }
   void insert(const Table& table, std::size_t batch = 100) {
     for (std::size_t i = 0; i < table.vids.size(); i += batch) {
       const std::size_t count = std::min(batch, table.vids.size() - i);
-      const Told told =
-          index().insert(std::span(table.vids).subspan(i, count), table.bytes(i, count));
+      Told told = insert_part(table, i, count);
+      while (told.status == 0 && told.bytes.size() == 1) {
+        wait_for_room();
+        told = insert_part(table, i, count);
+      }
       ASSERT_EQ(told.status, 0) << told.text();
     }
   }
@@ -125,14 +162,48 @@ class EngineProgram : public testing::Test {
     EXPECT_EQ(asking_->ask_with(kAskOpen, builds).status, 0);
   }
   /// What was told when the build was finished.
-  ToldBuild build() {
+  ToldBuild build() { return ask_build(kAskBuild); }
+  void wait_for_room() { ask_build(kAskRoom); }
+  ToldBuild ask_build(AskOperation operation) {
     const AskRows asked{shape_.index, 0, 0, 20, 0};
     while (true) {
-      const Told told = asking_->ask_with(kAskBuild, asked);
+      const Told told = asking_->ask_with(operation, asked);
       EXPECT_EQ(told.status, 0) << told.text();
       const auto how_far = told.head<ToldBuild>();
       if (told.status != 0 || how_far.finished == 1) return how_far;
     }
+  }
+  /// An index of the table's rows, all in one segment.
+  void build_of(const Table& table) {
+    begin_build();
+    insert(table);
+    EXPECT_EQ(build().rows, table.vids.size());
+    EXPECT_EQ(index().covers(table.vids.back() + 1).status, 0);
+  }
+  /// Does what a backend does before its first search: the engine is told what it lacks of a table,
+  /// and is rid of all else. `lacked` is how many rows that were. Returns the status of the first
+  /// call that failed, or 0.
+  std::int32_t catch_up(const Table& table, std::size_t& lacked) {
+    lacked = 0;
+    const ToldState state = index().open();
+    const std::uint64_t until = table.vids.back() + 1;
+    const std::vector<AskPage> pages = pages_of(table.vids);
+    const Told told = index().lacks({.index = {},
+                                     .from = 0,
+                                     .until = until,
+                                     .number = ++passes_,
+                                     .count = 0,
+                                     .pass = ASK_PASS_BEGINS | ASK_PASS_ENDS},
+                                    pages);
+    if (told.status != 0) return told.status;
+    for (const std::uint64_t vid : vids_in(told, pages)) {
+      const auto at = std::lower_bound(table.vids.begin(), table.vids.end(), vid);
+      const Told one = index().tell(
+          std::span(&vid, 1), table.bytes(static_cast<std::size_t>(at - table.vids.begin()), 1));
+      if (one.status != 0) return one.status;
+      ++lacked;
+    }
+    return index().covers(until, state.opening).status;
   }
   void kill_and_start() {
     engine_->kill_now();
@@ -144,6 +215,7 @@ class EngineProgram : public testing::Test {
   const fs::path all_;
   const fs::path segment_;
   AskOpen shape_ = kShape;  ///< that of index()
+  std::uint64_t passes_ = 0;
   std::unique_ptr<RunningEngine> engine_;
   std::unique_ptr<Asking> asking_;
 };

@@ -175,23 +175,31 @@ class AskedIndexOf {
 
   ToldState open() { return asking_.ask_with(kAskOpen, shape_).head<ToldState>(); }
   ToldState state() { return asking_.ask_with(kAskState, shape_.index).head<ToldState>(); }
-  Told insert(std::span<const std::uint64_t> vids, std::span<const std::byte> rows) {
+  Told insert(std::span<const std::uint64_t> vids, std::span<const std::byte> rows,
+              std::uint32_t operation = kAskInsert) {
     const AskRows asked{.index = shape_.index,
                         .count = static_cast<std::uint32_t>(vids.size()),
                         .row_bytes = static_cast<std::uint32_t>(rows.size() / vids.size()),
                         .deadline_ms = 60'000,
                         .tuple_bytes = 0};
-    return asking_.ask_with(kAskInsert, asked, std::as_bytes(vids), rows);
+    return asking_.ask_with(operation, asked, std::as_bytes(vids), rows);
+  }
+  /// Many rows that lack.
+  Told tell(std::span<const std::uint64_t> vids, std::span<const std::byte> rows) {
+    return insert(vids, rows, kAskTell);
+  }
+  Told lacks(AskLacks asked, std::span<const AskPage> pages) {
+    asked.index = shape_.index;
+    asked.count = static_cast<std::uint32_t>(pages.size());
+    return asking_.ask_with(kAskLacks, asked, std::as_bytes(pages));
   }
   Told erase(std::span<const std::uint64_t> vids) {
     const AskRows asked{shape_.index, static_cast<std::uint32_t>(vids.size()), 0, 0, 0};
     return asking_.ask_with(kAskErase, asked, std::as_bytes(vids));
   }
-  Told covers(std::uint64_t vid) {
-    return asking_.ask_with(kAskCovers, AskVid{shape_.index, vid, 1, 0});
-  }
-  Told flush(std::uint64_t vid) {
-    return asking_.ask_with(kAskFlush, AskVid{shape_.index, vid, 1, 0});
+  /// Of an opening, or of any.
+  Told covers(std::uint64_t vid, std::uint32_t opening = 0) {
+    return asking_.ask_with(kAskCovers, AskVid{shape_.index, vid, 1, opening});
   }
   Told drop() { return asking_.ask_with(kAskDrop, shape_.index); }
   Told search(std::span<const std::byte> query, std::uint32_t k, std::uint32_t list,

@@ -12,78 +12,10 @@
 namespace farvec::postgres::tests {
 namespace {
 
-TEST_F(EngineProgram, WhatWasFlushedIsThereAfterAKill) {
-  start();
-  const Table table(400);
-  index().open();
-  insert(table);
-  index().covers(401);
-  EXPECT_EQ(index().flush(401).status, 0);
-  kill_and_start();
-  const ToldState state = index().open();
-  EXPECT_EQ(state.covered, 401u);
-  EXPECT_EQ(state.ready, 0u) << "what came after the mark may be lost";
-  EXPECT_GE(state.rows, 400u);
-  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
-  index().covers(401);
-  expect_answers(table);
-}
-
-TEST_F(EngineProgram, WhatWasNotFlushedIsNotCoveredAfterAKill) {
-  start();
-  const Table table(400);
-  index().open();
-  insert(table);
-  index().covers(201);
-  EXPECT_EQ(index().flush(201).status, 0);
-  index().covers(401);
-  kill_and_start();
-  EXPECT_EQ(index().open().covered, 201u);
-  // Catching up inserts again what is there already.
-  insert(table);
-  index().covers(401);
-  EXPECT_EQ(index().state().rows, 400u);
-  expect_answers(table);
-}
-
-TEST_F(EngineProgram, WhatWasToldIsDurableAfterAnOrderlyEndOrAWhile) {
-  start();
-  const Table table(400);
-  index().open();
-  insert(table);
-  index().covers(1);
-  engine_->close_input();
-  EXPECT_EQ(engine_->end(), 0);
-  start();
-  EXPECT_EQ(index().open().covered, 401u);
-  index().covers(401);
-  insert(Table(10, 1001));
-  for (int i = 0; i < 3000 && index().state().covered < 1011; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  kill_and_start();
-  EXPECT_EQ(index().open().covered, 1011u);
-}
-
-TEST_F(EngineProgram, WhatAStandbyWasToldIsNotCovered) {
-  start();
-  const Table table(40);
-  index().open();
-  insert(table);
-  EXPECT_EQ(asking_->ask_with(kAskCovers, AskVid{kShape.index, 21, 0, 0}).status, 0);
-  engine_->close_input();
-  EXPECT_EQ(engine_->end(), 0);
-  start();
-  EXPECT_LE(index().open().covered, 21u);
-}
-
 TEST_F(EngineProgram, AnIndexIsOpenedByAnyRequestAfterARestart) {
   start();
   const Table table(100);
-  index().open();
-  insert(table);
-  index().covers(101);
-  index().flush(101);
+  build_of(table);
   kill_and_start();
   EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
   EXPECT_EQ(index().covers(101).status, 0);
@@ -93,10 +25,7 @@ TEST_F(EngineProgram, AnIndexIsOpenedByAnyRequestAfterARestart) {
 TEST_F(EngineProgram, ACopyOfAFolderBeginsAnew) {
   start();
   const Table table(100);
-  index().open();
-  insert(table);
-  index().covers(101);
-  index().flush(101);
+  build_of(table);
   engine_->kill_now();
   const fs::path copy = folder_.path() / "copy";
   fs::copy(all_, copy, fs::copy_options::recursive);
@@ -149,10 +78,7 @@ TEST_F(EngineProgram, DamagedFilesBeginAnewAndTheLogSaysSo) {
     SCOPED_TRACE(file);
     start();
     const Table table(100);
-    index().open();
-    insert(table);
-    index().covers(101);
-    EXPECT_EQ(index().flush(101).status, 0);
+    build_of(table);
     engine_->kill_now();
     {
       std::fstream bytes(all_ / kName / file, std::ios::in | std::ios::out | std::ios::binary);
@@ -174,16 +100,10 @@ TEST_F(EngineProgram, DamagedFilesBeginAnewAndTheLogSaysSo) {
 }
 
 TEST_F(EngineProgram, DamagedRecordsBeginAnewToo) {
-  start({"--memory", "6MiB"});  // so that a memtable is full soon
-  const Table table(9000);
-  index().open();
-  insert(table, 1000);
-  index().covers(9001);
+  start();
+  const Table table(3000);
+  build_of(table);
   const fs::path segments = all_ / kName / "collection" / "segments";
-  for (int i = 0; i < 3000 && index().state().bytes == 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  EXPECT_EQ(index().flush(9001).status, 0);
   engine_->close_input();
   EXPECT_EQ(engine_->end(), 0);
   fs::path largest;
@@ -255,12 +175,12 @@ TEST_F(EngineProgram, AnIndexThatIsNotUsedMakesRoomForAnother) {
   second.covers(3001);
   EXPECT_EQ(second.rows(table.bytes(0, 1), 1, 100).size(), 1u);
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
-  // It comes back with all of its rows, and covers them.
-  const ToldState state = index().open();
-  EXPECT_EQ(state.rows, 3000u);
-  EXPECT_EQ(state.covered, 3001u);
-  EXPECT_EQ(state.ready, 0u);
-  index().covers(3001);
+  // It comes back without its fresh rows, and answers nothing before it was told them again.
+  EXPECT_EQ(index().open().ready, 0u);
+  EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
+  std::size_t lacked = 0;
+  EXPECT_EQ(catch_up(table, lacked), 0);
+  EXPECT_EQ(lacked, 3000u);
   expect_answers(table);
 }
 

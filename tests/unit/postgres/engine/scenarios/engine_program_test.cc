@@ -34,7 +34,6 @@ TEST_F(EngineProgram, AnIndexThatLacksRowsAnswersNothing) {
   const Told told = index().search(table.bytes(0, 1), 5, 10);
   EXPECT_EQ(told.status, kPrecondition);
   EXPECT_NE(told.text().find("catch up"), std::string::npos) << told.text();
-  EXPECT_EQ(index().flush(51).status, kPrecondition);
   EXPECT_EQ(index().state().ready, 0u);
   EXPECT_EQ(index().state().covered, 0u);
 }
@@ -114,27 +113,42 @@ TEST_F(EngineProgram, RowsOfABuildBecomeOneSegment) {
   EXPECT_GT(index().state().bytes, 3000 * kDimension * sizeof(float)) << "in a segment";
   index().covers(3001);
   expect_answers(table);
-  EXPECT_EQ(index().flush(3001).status, 0);
   kill_and_start();
-  EXPECT_EQ(index().open().covered, 3001u);
+  EXPECT_EQ(index().open().rows, 3000u);
   index().covers(3001);
   expect_answers(table);
 }
 
-TEST_F(EngineProgram, RowsAfterABuildAndThoseBesideItAreFoundToo) {
-  // A third of the memory is for rows that wait, of which 680 have room there. The others are in a
-  // memtable, which takes 1 MiB at once.
+TEST_F(EngineProgram, RowsThatHaveNoRoomTogetherBecomeSeveralSegments) {
+  // A third of the memory is for rows that wait, of which 680 have room there.
   start({"--memory", "4MiB"});
   shape_.dimension = 512;
-  const Table table(800, 1, 1, shape_.dimension);
+  const Table table(1200, 1, 1, shape_.dimension);
   begin_build();
   insert(table, 40);
-  EXPECT_LT(index().state().memory, 4u << 20) << "no insert is refused for want of memory";
-  EXPECT_EQ(index().state().rows, 120u) << "some had no room to wait";
-  EXPECT_EQ(build().rows, 680u);
-  EXPECT_EQ(index().state().rows, 800u);
-  index().covers(801);
+  EXPECT_EQ(index().state().rows, 680u) << "the first ones made room";
+  const ToldBuild told = build();
+  EXPECT_EQ(told.rows, 1200u);
+  EXPECT_EQ(told.linked, 1200u);
+  EXPECT_EQ(index().state().rows, 1200u);
+  index().covers(1201);
   expect_answers(table);
+}
+
+TEST_F(EngineProgram, RowsThatHaveNoRoomNowAreNotIn) {
+  start({"--memory", "4MiB"});
+  shape_.dimension = 512;
+  const Table table(720, 1, 1, shape_.dimension);
+  begin_build();
+  for (std::size_t i = 0; i < 680; i += 40) {
+    EXPECT_TRUE(insert_part(table, i, 40).bytes.empty()) << i;
+  }
+  EXPECT_EQ(insert_part(table, 680, 40).bytes.size(), 1u) << "a segment is begun";
+  wait_for_room();
+  EXPECT_EQ(index().state().rows, 680u);
+  EXPECT_EQ(build().rows, 680u);
+  EXPECT_TRUE(insert_part(table, 680, 40).bytes.empty()) << "as rows of an insert";
+  EXPECT_EQ(index().state().rows, 720u);
 }
 
 TEST_F(EngineProgram, ABuildTakesTheRowsThatAnInsertTakes) {
