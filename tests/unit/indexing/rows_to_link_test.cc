@@ -21,11 +21,11 @@
 namespace farvec::indexing {
 namespace {
 
-constexpr std::size_t kRows = 3000;
-constexpr std::uint32_t kLength = 32;
+constexpr std::size_t kManyRows = 3000;
+constexpr std::uint32_t kWidth = 32;
 
 dataset::VectorSet made(const RowMaker& make, ElementType type = ElementType::f32,
-                        std::size_t count = kRows, std::uint32_t dimension = kLength) {
+                        std::size_t count = kManyRows, std::uint32_t dimension = kWidth) {
   dataset::VectorSet rows(count, dimension, type);
   Random random(9);
   std::vector<float> row(dimension);
@@ -46,7 +46,7 @@ TEST(RowsToLink, PlainRowsAreRounded) {
     const RowsToLink l2(source_of(rows, Metric::l2), 2);
     ASSERT_TRUE(l2.is_rounded());
     EXPECT_EQ(l2.rows().type, ElementType::u8);
-    EXPECT_EQ(l2.rows().count, kRows);
+    EXPECT_EQ(l2.rows().count, kManyRows);
     EXPECT_EQ(l2.metric(), Metric::l2);
     const RowsToLink products(source_of(rows, Metric::inner_product), 2);
     ASSERT_TRUE(products.is_rounded());
@@ -59,7 +59,7 @@ TEST(RowsToLink, PlainRowsAreRounded) {
 TEST(RowsToLink, TheWholeRangeIsUsed) {
   const dataset::VectorSet rows = made(fill_normal);
   const std::span<const float> values(reinterpret_cast<const float*>(rows.view().row(0)),
-                                      kRows * kLength);
+                                      kManyRows * kWidth);
   const auto [least, most] = std::ranges::minmax(values);
   const RowsToLink l2(source_of(rows, Metric::l2), 1);
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(l2.rows().row(0));
@@ -83,7 +83,7 @@ TEST(RowsToLink, UnitVectorsAreComparedByTheirDistances) {
   EXPECT_TRUE(link.is_rounded());
   EXPECT_EQ(link.metric(), Metric::l2);
   // A zero row is far from all others, which integers do not say.
-  std::memset(rows.mutable_row(17), 0, kLength * sizeof(float));
+  std::memset(rows.mutable_row(17), 0, kWidth * sizeof(float));
   const RowsToLink with_zero(source_of(rows, Metric::cosine), 2);
   EXPECT_FALSE(with_zero.is_rounded());
   EXPECT_EQ(with_zero.metric(), Metric::cosine);
@@ -98,7 +98,8 @@ TEST(RowsToLink, RowsThatRoundingMixesUpStayAsTheyAre) {
     return !link.is_rounded();
   };
   for (const OddRows& odd : odd_rows()) {
-    if (odd.name == "one wide coordinate") EXPECT_TRUE(stay(odd.make)) << odd.name;
+    if (odd.name != "one wide coordinate") continue;
+    EXPECT_TRUE(stay(odd.make)) << odd.name;
   }
   // A tenth of the rows lies so close together that integers do not tell them apart.
   std::size_t made_rows = 0;
@@ -120,7 +121,7 @@ TEST(RowsToLink, SomeRowsAreNotRounded) {
   EXPECT_FALSE(RowsToLink(source_of(zero, Metric::inner_product), 2).is_rounded());
   const dataset::VectorSet bytes = made(fill_normal, ElementType::i8);
   EXPECT_FALSE(RowsToLink(source_of(bytes, Metric::l2), 2).is_rounded());
-  const dataset::VectorSet none(0, kLength, ElementType::f32);
+  const dataset::VectorSet none(0, kWidth, ElementType::f32);
   EXPECT_FALSE(RowsToLink(source_of(none, Metric::l2), 2).is_rounded());
 }
 
@@ -159,7 +160,7 @@ TEST(RowsToLink, GraphsOfRoundedRowsFindAsMuch) {
   options.threads = 2;
   options.quiet = true;
   for (const Metric metric : {Metric::l2, Metric::inner_product}) {
-    const dataset::VectorSet rows = made(fill_normal, ElementType::f32, kRows, 16);
+    const dataset::VectorSet rows = made(fill_normal, ElementType::f32, kManyRows, 16);
     const Source source = source_of(rows, metric);
     ASSERT_TRUE(RowsToLink(source, 2).is_rounded());
     const BuiltGraph by_rows = build_graph(source, options);
