@@ -24,7 +24,7 @@
 
 namespace farvec::postgres {
 
-/// New rows wait until others are linked. Of those that lack many come together, and do not.
+/// New rows wait until others are linked. Rows that lack come many together, and do not wait.
 enum class Coming : std::uint8_t { new_rows, many_that_lack };
 
 /// How rows come, and what is known of their vectors.
