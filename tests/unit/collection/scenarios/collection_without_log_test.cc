@@ -87,7 +87,7 @@ TEST_F(CollectionWithoutLog, RowsInOneStepBecomeASegmentSoon) {
   expect_same();
   collection_->freeze_soon();
   collection_->settle();
-  EXPECT_TRUE(collection_->view()->memtables.empty());
+  EXPECT_EQ(size_of(*collection_->view()).fresh, 0u);
   EXPECT_EQ(collection_->view()->segments.size(), 1u);
   expect_same();
   collection_->freeze_soon();  // there is nothing fresh
