@@ -134,12 +134,12 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
   const std::lock_guard lock(entry->changing);
   std::shared_ptr<OpenIndex> index = index_of(*entry);
   if (index != nullptr && has_shape(*index, manifest)) return index;
-  if (index != nullptr) {
+  if (index != nullptr && index->used_at() != 0) {
     throw StatusError(StatusCode::failed_precondition,
                       "index {} is open with vectors of another type, metric or dimension",
                       to_string(name));
   }
-  index = try_open(*entry, name);
+  if (index == nullptr) index = try_open(*entry, name);
   if (index != nullptr && has_shape(*index, manifest)) return index;
   if (index != nullptr) {
     spdlog::warn("index {} begins anew: it has another shape", to_string(name));

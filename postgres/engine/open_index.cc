@@ -18,6 +18,8 @@ constexpr ToldBuild kNoBuild{.rows = 0, .linked = 0, .finished = 1, .zero = 0};
 constexpr std::uint64_t kManyUnlinked = 8192;
 /// How long rows wait for room where no segment can be made.
 constexpr double kFailingUs = 100e3;
+/// How long they wait before they look whether one can be.
+constexpr double kBetweenLooksUs = 500e3;
 
 /// Raises a number that others raise too.
 void raise(std::atomic<std::uint64_t>& number, std::uint64_t to) {
@@ -85,11 +87,23 @@ void OpenIndex::insert_rest(const changes::RowBatch& batch, Ticks until, const M
 }
 
 void OpenIndex::insert_all(const changes::RowBatch& batch, Ticks until, const Manner& manner) {
-  changes::Receipt receipt;
-  if (manner.coming == Coming::many_that_lack) {
-    collection_->insert_unlinked(batch, {.until = until}, receipt);
-  } else {
-    collection_->insert(batch, {.until = until}, receipt);
+  const bool many = manner.coming == Coming::many_that_lack;
+  std::size_t done = 0;
+  while (done < batch.rows.count) {
+    const changes::RowBatch rest = batch.part(done, batch.rows.count - done);
+    const Ticks look = std::min(until, now_ticks() + us_to_ticks(kBetweenLooksUs));
+    changes::Receipt receipt;
+    try {
+      if (many) {
+        collection_->insert_unlinked(rest, {.until = look}, receipt);
+      } else {
+        collection_->insert(rest, {.until = look}, receipt);
+      }
+    } catch (const changes::Refusal&) {
+      const bool waited = now_ticks() >= look && look < until;
+      if (!waited || !collection_->build_failure().empty()) throw;
+    }
+    done += receipt.done;
   }
   shared_.inserted(batch, manner.sharing);
 }
