@@ -156,7 +156,7 @@ class LittleMemory(EngineTest):
             (folder,) = self.folders() - before
             segments = self.server.folder / "farvec" / folder / "collection" / "segments"
             numbers = [int(path.name) for path in segments.iterdir() if path.name.isdigit()]
-            self.assertGreater(max(numbers), 1)
+            self.assertGreaterEqual(max(numbers), 1)  # they count from 0, and a merge makes a later one
             self.sql("DROP INDEX long_v;")
             wait_until("the folder goes", lambda: self.folders() <= before)
 
