@@ -17,11 +17,11 @@ CAUGHT_UP = re.compile(r'index "items_v" has caught up in [\d.]+ ms: its store w
 
 
 class CatchUp(EngineTest):
-    @contextlib.contextmanager
     def setUp(self):
         super().setUp()
         self.restart("fast")  # each end of an engine makes the server wait longer before the next start
 
+    @contextlib.contextmanager
     def without_engine(self):
         """The engine is killed, and comes back at the end."""
         worker = self.worker()
