@@ -57,7 +57,7 @@ class Kills(index_base.IndexTest):
         killed.cut()
 
     def test_tables_and_indexes_have_the_same_rows_after_each_kill(self):
-        for number, generator in rounds.Rounds(None, index_base.SEED, int(os.environ.get("FARVEC_KILLS", 5))):
+        for number, generator in rounds.Rounds(None, index_base.SEED, int(os.environ.get("FARVEC_KILLS", 3))):
             with self.subTest(seed=index_base.SEED, round=number):
                 self.round(rounds.Rounds(None, index_base.SEED, 0), number, generator)
 
