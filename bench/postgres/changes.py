@@ -10,14 +10,13 @@ VACUUM after a tenth of the rows is deleted. Figures are medians of the passes; 
 rows. Commits are written to the disk (fsync). Sizes are of the table with its TOAST, and of the index of
 vectors, before and after each step.
 """
-import argparse
 import math
 import os
 import statistics
 
 import sql_page
 from sql_contenders import Contender, Farvec
-from sql_setup import (Client, add_data_arguments, check_numbers, enter_environment, facts_of, load_rows,
+from sql_setup import (Client, argument_parser, check_numbers, enter_environment, facts_of, load_rows,
                        make_client, prepare, run_in_folder, say, start_server)
 
 STEPS = ("update", "insert many", "insert single", "vacuum")
@@ -94,9 +93,7 @@ KINDS = {"without": Without, "farvec": FarvecChanged, "pgvector": Pgvector}
 
 
 def parse_arguments(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_data_arguments(parser)
+    parser = argument_parser(__doc__)
     add = parser.add_argument
     add("--kinds", nargs="+", default=list(KINDS), choices=tuple(KINDS))
     add("--steps", nargs="+", default=list(STEPS), choices=STEPS)

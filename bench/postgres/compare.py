@@ -18,14 +18,13 @@ of the engine without PostgreSQL (`farvec-direct`) and of a compute node (`farve
 what is measured: `-halfvec` is an index on half floats, `-bits` one on signs whose candidates the whole
 vectors rank again. where.py, changes.py and memory.py beside this script measure the rest.
 """
-import argparse
 import os
 import statistics
 
 from sql_contenders import KINDS
 from sql_direct import FarvecDirect
 from sql_page import markdown, rows_of, write
-from sql_setup import (Client, add_data_arguments, check_numbers, enter_environment, facts_of, make_client,
+from sql_setup import (Client, argument_parser, check_numbers, enter_environment, facts_of, make_client,
                        numbers_of, prepare, run_in_folder, say, start_server)
 
 EVERY = {**KINDS, "farvec-direct": FarvecDirect}
@@ -33,9 +32,7 @@ USUAL = ("pgvector", "farvec", "farvec-direct")
 
 
 def parse_arguments(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_data_arguments(parser)
+    parser = argument_parser(__doc__)
     add = parser.add_argument
     add("--queries", type=int, default=1000, help="the first queries (%(default)s)")
     add("--kinds", nargs="+", default=list(USUAL), choices=tuple(EVERY))

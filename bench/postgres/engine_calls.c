@@ -7,43 +7,14 @@
 // PASSES doubles), and the distances of each call (K doubles each, infinity where there were fewer
 // rows), as the engine computes them.
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "postgres/channel/call.h"
 #include "postgres/channel/requests.h"
+#include "timed_client.h"
 
 static const CallWait kPatience = {.deadline_ms = 60000};
 static char answer[CHANNEL_ANSWER_BYTES];
 static uint32_t answer_bytes;
-
-static void die(const char* what, const char* why) {
-  fprintf(stderr, "engine_calls: %s: %s\n", what, why);
-  exit(1);
-}
-
-static void* room_for(size_t count, size_t bytes) {
-  void* room = calloc(count ? count : 1, bytes);
-  if (room == NULL) die("memory", "there is not enough");
-  return room;
-}
-
-// The rows of the file from the first one on.
-static float* read_queries(const char* path, uint32_t first, uint32_t count, uint32_t* dimension) {
-  FILE* file = fopen(path, "rb");
-  uint32_t head[2];
-  if (file == NULL || fread(head, 4, 2, file) != 2) die(path, "cannot be read");
-  if (head[0] < first + count || head[1] > 16000) die(path, "has not these queries");
-  *dimension = head[1];
-  float* rows = room_for((size_t)count * head[1], sizeof *rows);
-  fseek(file, 8 + 4 * (long)head[1] * (long)first, SEEK_SET);
-  if (fread(rows, 4 * head[1], count, file) != count) die(path, "is too short");
-  fclose(file);
-  return rows;
-}
 
 typedef struct Asker {
   Channel* channel;
@@ -101,17 +72,11 @@ static void take_distances(double* distances, uint32_t k) {
   }
 }
 
-static double now_us(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
 int main(int count_of_words, char** words) {
   if (count_of_words != 10) {
     die("usage", "SEGMENT DATABASE FILE QUERIES.fbin FIRST COUNT PASSES K LIST");
   }
-  const uint32_t first = (uint32_t)atoi(words[5]), count = (uint32_t)atoi(words[6]);
+  const int first = atoi(words[5]), count = atoi(words[6]);
   const uint32_t passes = (uint32_t)atoi(words[7]), k = (uint32_t)atoi(words[8]);
   const uint32_t list = (uint32_t)atoi(words[9]);
   if (count < 1 || passes < 1 || k < 1 || k > ASK_MOST_ROWS) die("usage", "a number cannot be");
@@ -131,15 +96,14 @@ int main(int count_of_words, char** words) {
   const double began = now_us();
   for (size_t i = 0; i < calls; i++) {
     const double asked_at = now_us();
-    ask(&asker, kAskSearch, &asked, sizeof asked, queries + (i % count) * dimension, 4 * dimension);
+    ask(&asker, kAskSearch, &asked, sizeof asked, queries + (i % (size_t)count) * dimension,
+        4 * dimension);
     times[i] = now_us() - asked_at;
     take_distances(distances + i * k, k);
   }
   const double took = now_us() - began;
   channel_release(asker.channel, asker.slot);
   channel_close(asker.channel);
-  fwrite(&took, sizeof took, 1, stdout);
-  fwrite(times, sizeof *times, calls, stdout);
-  fwrite(distances, sizeof *distances, calls * k, stdout);
+  write_calls(took, times, calls, distances, calls * k * sizeof *distances);
   return 0;
 }

@@ -11,13 +11,12 @@ says why not. Each kind is built with all memory, in a server of its own, which 
 little. Lists are the least that reach each recall on the first half of the queries; figures are of the
 second half. farvec is left out, with its reason, where an index cannot have the tier.
 """
-import argparse
 import os
 
 import sql_page
 from memory_group import MemoryGroup, NoGroup
 from sql_contenders import Contender, Farvec
-from sql_setup import (MEMORY_MIB, Client, add_data_arguments, check_numbers, enter_environment, facts_of,
+from sql_setup import (MEMORY_MIB, Client, argument_parser, check_numbers, enter_environment, facts_of,
                        make_client, numbers_of, prepare, run_in_folder, say, server_settings, start_server)
 
 
@@ -30,9 +29,7 @@ KINDS = {"pgvector": Contender, "farvec": FarvecOnTier}
 
 
 def parse_arguments(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_data_arguments(parser)
+    parser = argument_parser(__doc__)
     add = parser.add_argument
     add("--queries", type=int, default=1000, help="the first queries (%(default)s)")
     add("--kinds", nargs="+", default=list(KINDS), choices=tuple(KINDS))

@@ -12,22 +12,8 @@
 #include <libpq-fe.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-static void die(const char* what, const char* why) {
-  fprintf(stderr, "one_connection: %s: %s\n", what, why);
-  exit(1);
-}
-
-static void* room_for(size_t count, size_t bytes) {
-  void* room = calloc(count ? count : 1, bytes);
-  if (room == NULL) die("memory", "there is not enough");
-  return room;
-}
+#include "timed_client.h"
 
 static void execute(PGconn* connection, const char* statement) {
   PGresult* result = PQexec(connection, statement);
@@ -54,29 +40,22 @@ static Parameters numbers(int first, int count) {
 }
 
 static Parameters vectors(const char* path, int first, int count) {
-  FILE* file = fopen(path, "rb");
-  uint32_t head[2];
-  if (file == NULL || fread(head, 4, 2, file) != 2) die(path, "cannot be read");
-  if (first < 0 || count < 1 || head[0] < (uint32_t)first + (uint32_t)count || head[1] > 16000) {
-    die(path, "has not these queries");
-  }
-  const size_t dimension = head[1];
+  uint32_t dimension;
+  float* rows = read_queries(path, first, count, &dimension);
   Parameters made = {NULL, (int)(4 + 4 * dimension)};
   made.bytes = room_for((size_t)count, (size_t)made.each);
-  uint32_t* row = room_for(dimension, 4);
-  fseek(file, 8 + (long)(4 * dimension) * first, SEEK_SET);
-  for (int i = 0; i < count; i++) {
-    if (fread(row, 4, dimension, file) != dimension) die(path, "is too short");
-    char* to = made.bytes + (size_t)i * (size_t)made.each;
+  for (size_t i = 0; i < (size_t)count; i++) {
+    char* to = made.bytes + i * (size_t)made.each;
     const uint16_t prefix[2] = {htons((uint16_t)dimension), 0};
     memcpy(to, prefix, 4);
     for (size_t d = 0; d < dimension; d++) {
-      const uint32_t number = htonl(row[d]);
+      uint32_t number;
+      memcpy(&number, rows + i * dimension + d, 4);
+      number = htonl(number);
       memcpy(to + 4 + 4 * d, &number, 4);
     }
   }
-  free(row);
-  fclose(file);
+  free(rows);
   return made;
 }
 
@@ -87,12 +66,6 @@ static int64_t id_of(const PGresult* result, int row) {
   uint64_t id = 0;
   for (int i = 0; i < length; i++) id = id << 8 | bytes[i];
   return length == 4 ? (int32_t)id : (int64_t)id;
-}
-
-static double now_us(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
 // What all clients share.
@@ -193,8 +166,6 @@ int main(int count_of_words, char** words) {
   work.times = room_for(work.calls, sizeof *work.times);
   work.ids = room_for(work.calls * (size_t)k, sizeof *work.ids);
   const double took = run_clients(&work, clients);
-  fwrite(&took, sizeof took, 1, stdout);
-  fwrite(work.times, sizeof *work.times, work.calls, stdout);
-  fwrite(work.ids, sizeof *work.ids, work.calls * (size_t)k, stdout);
+  write_calls(took, work.times, work.calls, work.ids, work.calls * (size_t)k * sizeof *work.ids);
   return 0;
 }

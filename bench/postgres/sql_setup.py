@@ -1,4 +1,5 @@
 """What the comparisons in SQL share: the environment, a server with both extensions, rows, the client."""
+import argparse
 import dataclasses
 import os
 import pathlib
@@ -22,8 +23,10 @@ def say(text):
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
-def add_data_arguments(parser):
-    """The options that every comparison has."""
+def argument_parser(description):
+    """A parser with the options that every comparison has."""
+    parser = argparse.ArgumentParser(description=description,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--data", required=True, help="folder with base.* and query.*")
     add("--metric", choices=tuple(OPERATORS), required=True)
@@ -32,6 +35,7 @@ def add_data_arguments(parser):
     add("--ef-construction", type=int, default=64, help="of both (%(default)s)")
     add("--bin", default=str(ROOT / "build/release/bin"), help="folder with farvec's programs")
     add("--out", help="write OUT.json and OUT.md")
+    return parser
 
 
 def check_numbers(parser, options, *names):
@@ -134,7 +138,7 @@ def server_settings(programs, **settings):
 def compile_program(folder, name, *words):
     """Compiles a program of this folder; answers its path."""
     program = pathlib.Path(folder) / name
-    done = subprocess.run(["cc", "-O2", "-pthread", "-o", program, HERE / f"{name}.c", *words],
+    done = subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-pthread", "-o", program, HERE / f"{name}.c", *words],
                           capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     if done.returncode != 0:
         raise SystemExit(f"error: the client {name} cannot be compiled: {done.stderr.strip()}")

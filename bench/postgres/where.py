@@ -12,14 +12,13 @@ B-tree of the column too. Lists are the least that reach --recall on the first h
 each condition; figures are of the second half. At the end the same statement runs with a larger LIMIT on
 each plan there is, and the numbers of rows are compared.
 """
-import argparse
 import dataclasses
 import os
 import statistics
 
 import sql_page
 from sql_contenders import Contender, Farvec
-from sql_setup import (Client, add_data_arguments, check_numbers, enter_environment, facts_of,
+from sql_setup import (Client, argument_parser, check_numbers, enter_environment, facts_of,
                        load_rows, make_client, numbers_of, prepare, run_in_folder, say, start_server)
 
 BUCKETS = 1000
@@ -136,9 +135,7 @@ KINDS = {"farvec": FarvecFiltered, "pgvector-strict": Pgvector, "pgvector-relaxe
 
 
 def parse_arguments(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_data_arguments(parser)
+    parser = argument_parser(__doc__)
     add = parser.add_argument
     add("--queries", type=int, default=200, help="the first queries (%(default)s)")
     add("--kinds", nargs="+", default=["farvec", "pgvector-strict", "pgvector-relaxed"], choices=tuple(KINDS))
