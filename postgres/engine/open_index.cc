@@ -16,10 +16,8 @@ constexpr ToldBuild kNoBuild{.rows = 0, .linked = 0, .finished = 1, .zero = 0};
 /// More fresh rows than this that have no links become a segment when all have come: threads that
 /// build make one sooner than the linker links them one by one.
 constexpr std::uint64_t kManyUnlinked = 8192;
-/// How long rows wait for room where no segment can be made.
-constexpr double kFailingUs = 100e3;
-/// How long they wait before they look whether one can be.
-constexpr double kBetweenLooksUs = 500e3;
+/// How long rows wait for room before they look whether a segment can be made, which gives it.
+constexpr double kBetweenLooksUs = 100e3;
 
 /// Raises a number that others raise too.
 void raise(std::atomic<std::uint64_t>& number, std::uint64_t to) {
@@ -70,9 +68,6 @@ bool OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
   collection_->check(batch);
   const std::shared_ptr<IndexBuild> build = building();
   if (build != nullptr) return build->take(batch);
-  if (!collection_->build_failure().empty()) {
-    until = std::min(until, now_ticks() + us_to_ticks(kFailingUs));
-  }
   insert_rest(batch, until, manner);
   return true;
 }
