@@ -14,7 +14,7 @@ inline constexpr const char* kPlaceFile = "place";
 
 struct IndexPlace {
   std::string tier = "dram";     ///< at most kMostTierWord bytes
-  std::uint64_t pool_bytes = 0;  ///< of slotted pages: the index's own pool; 0: it shares one
+  std::uint64_t pool_bytes = 0;  ///< the index's own pool for slotted pages; 0: it shares one
 
   bool operator==(const IndexPlace&) const = default;
 };

@@ -81,7 +81,7 @@ typedef struct AskOpen {
   // Types of the columns that rows have beside their vectors, as layout/attributes/schema.h numbers
   // them; 0 after the last. Conditions name them c1, c2 and so on.
   uint8_t columns[ASK_MOST_COLUMNS];
-  uint64_t pool_bytes;  // of slotted pages: the index's own pool; 0: it shares the engine's
+  uint64_t pool_bytes;  // the index's own pool for slotted pages; 0: it shares the engine's
   uint32_t layout;      // an AskLayout
   uint32_t code_bits;   // one more than the bits of a dimension; 0: as many as the rows need
   // The word of a tier, and zeros; empty: the usual one. An index that is open on another tier is
@@ -167,7 +167,7 @@ typedef struct ToldPlace {
   uint64_t pool_used;             // that they take now
   uint64_t loaded;                // bytes of segments that are in memory
   uint32_t layout;                // an AskLayout
-  uint32_t code_bits;             // as AskOpen has it
+  uint32_t code_bits;             // one more than the bits, 0: as many as rows need
   uint32_t segments;
   uint32_t zero;
 } ToldPlace;

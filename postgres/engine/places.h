@@ -55,7 +55,7 @@ class Places {
   const std::uint64_t memory_;
   const std::shared_ptr<slotted::PoolBudget> shared_pool_;
   std::mutex mutex_;                                                 ///< guards the member below
-  std::map<std::string, std::weak_ptr<transport::Device>> devices_;  ///< of modelled tiers
+  std::map<std::string, std::weak_ptr<transport::Device>> devices_;  ///< those of modelled tiers
 };
 
 }  // namespace farvec::postgres

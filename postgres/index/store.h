@@ -36,12 +36,12 @@ typedef struct StoreShape {
   uint32 build_list;  // candidates of an insert
 } StoreShape;
 
-#define FARVEC_TIER_BYTES 104  // of the word of a tier, with the zero at its end
+#define FARVEC_TIER_BYTES 104  // the word of a tier, with the zero at its end
 #define FARVEC_DEVICE_BYTES 256
 
 // Where an index is to lie in the server's engine. Its bytes are compared.
 typedef struct StorePlacing {
-  uint64 pool_bytes;             // of slotted pages; 0: those of other indexes too
+  uint64 pool_bytes;             // its own pool for slotted pages; 0: it shares one
   uint32 layout;                 // an AskLayout
   uint32 code_bits;              // one more than the bits of a dimension; 0: not said
   char tier[FARVEC_TIER_BYTES];  // empty: the usual one
@@ -160,7 +160,7 @@ typedef struct StoreKind {
   // asked; a layout is that of an index which is made after this. NULL: the store has one place.
   void (*lie)(Store* store, const StorePlacing* placing);
   // Asks where it lies. Answers false, with the reason in `error`, where the store is away. NULL:
-  // nobody knows.
+  // it cannot be said.
   bool (*place)(Store* store, StorePlace* place, Patience* patience, farvec_error* error);
 
   // Makes the store empty and this index's own. Ends with an error where what it holds belongs to
