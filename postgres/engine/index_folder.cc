@@ -130,10 +130,6 @@ OpenedFolder open_folder(const fs::path& folder, const IndexName& name, Places& 
   return opened;
 }
 
-void move_folder(const fs::path& folder, const layout::IndexPlace& place) {
-  layout::write_place(folder, place);
-}
-
 OpenedFolder make_folder(const fs::path& folder, const IndexName& name, NewIndex made,
                          Places& places) {
   const NewFolders folders(folder);

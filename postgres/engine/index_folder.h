@@ -34,10 +34,6 @@ struct OpenedFolder {
 OpenedFolder open_folder(const std::filesystem::path& folder, const IndexName& name,
                          Places& places);
 
-/// Has a folder that is there say that its index lies in another place, when it is opened next.
-/// Throws SystemError.
-void move_folder(const std::filesystem::path& folder, const layout::IndexPlace& place);
-
 /// What an index is made with.
 struct NewIndex {
   layout::CollectionManifest manifest;

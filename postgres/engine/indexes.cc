@@ -47,6 +47,18 @@ bool has_shape(const OpenIndex& index, const layout::CollectionManifest& wanted)
          *index.view()->schema == wanted.schema;
 }
 
+/// A place that cannot be read is another one.
+bool is_there(const fs::path& folder, const layout::IndexPlace& place) {
+  try {
+    return layout::read_place(folder) == place;
+  } catch (const SystemError&) {
+    throw;
+  } catch (const Error& error) {
+    spdlog::warn("{}: its index is opened where it is asked for", error.what());
+    return false;
+  }
+}
+
 }  // namespace
 
 Indexes::Indexes(IndexesOptions options)
@@ -109,15 +121,10 @@ std::shared_ptr<OpenIndex> Indexes::open_there(Entry& entry, const IndexName& na
   const fs::path folder = folder_of(name);
   if (!fs::exists(folder)) return nullptr;
   require_closed(name);
-  try {
-    if (layout::read_place(folder) == place) return try_open(entry, name);
+  if (!is_there(folder, place)) {
+    layout::write_place(folder, place);
     spdlog::info("index {} lies on {} now", to_string(name), place.tier);
-  } catch (const SystemError&) {
-    throw;
-  } catch (const Error& error) {
-    spdlog::warn("index {} has no place any more: {}", to_string(name), error.what());
   }
-  move_folder(folder, place);
   return try_open(entry, name);
 }
 
