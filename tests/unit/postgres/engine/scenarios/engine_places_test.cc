@@ -89,6 +89,13 @@ TEST_P(EachPlace, AnswersAsATableDoesThroughChangesAndAKill) {
       << told.loaded << " of " << state.bytes;
 }
 
+std::string name_of_place(const testing::TestParamInfo<Place>& info) {
+  constexpr const char* kWords[] = {"usual", "csr", "packed", "inline", "slotted"};
+  std::string name = std::string(info.param.tier) + "_" + kWords[info.param.layout];
+  std::ranges::replace(name, ':', '_');
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, EachPlace,
     testing::Values(Place{"dram", kAskUsualLayout, false}, Place{"dram", kAskCsr, false},
@@ -97,12 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Place{"emulated:rdma", kAskInline, false}, Place{"ssd", kAskCsr, true},
                     Place{"ssd", kAskPacked, true}, Place{"ssd", kAskInline, true},
                     Place{"ssd", kAskSlotted, true}),
-    [](const auto& info) {
-      constexpr const char* kWords[] = {"usual", "csr", "packed", "inline", "slotted"};
-      std::string name = std::string(info.param.tier) + "_" + kWords[info.param.layout];
-      std::ranges::replace(name, ':', '_');
-      return name;
-    });
+    name_of_place);
 
 TEST_F(EnginePlaces, AnIndexThatIsAskedForElsewhereIsOpenedThereAndCatchesUp) {
   start();
