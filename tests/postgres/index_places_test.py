@@ -8,10 +8,10 @@ import unittest
 
 from engine_base import BY_INDEX, BY_TABLE, EngineTest, is_running, wait_until
 
-ROWS = 1500
+ROWS = 700
 FILL = """INSERT INTO places SELECT i, i % 9, ARRAY[sin(i), cos(i * 1.7), sin(i * 0.3), cos(i * 0.9),
           sin(i * 0.11), cos(i * 2.3), sin(i * 3.1), cos(i * 0.07)]::real[]::vector FROM generate_series({0}, {1}) i;"""
-SEARCH = "SET farvec.search_list = 1500;"
+SEARCH = "SET farvec.search_list = 1000;"
 
 # name: what is in WITH, the tier and the layout that farvec_stats() tells
 PLACES = {
@@ -71,7 +71,7 @@ class EachPlace(PlacesTest):
                 self.assertEqual((stats["tier"], stats["layout"]), (tier, layout))
                 self.assertEqual((stats["modelled"] or "").startswith("emulated("), tier.startswith("emulated"))
                 self.assert_same()
-                self.sql(FILL.format(ROWS + 1, ROWS + 200))
+                self.sql(FILL.format(ROWS + 1, ROWS + 100))
                 self.sql("DELETE FROM places WHERE id % 5 = 0; UPDATE places SET part = 3 WHERE id % 7 = 0;"
                          "UPDATE places SET v = '[9,9,9,9,9,9,9,9]' WHERE id < 30;")
                 self.assert_same()
@@ -112,23 +112,23 @@ class EachPlace(PlacesTest):
 
 
 class Small(PlacesTest):
-    settings = {"farvec.engine_memory": "8MB"}
+    settings = {"farvec.engine_memory": "6MB"}
 
     def make_wide(self, options):
         self.sql("DROP TABLE IF EXISTS wide; CREATE TABLE wide (id int, v vector(256)); "
                  "ALTER TABLE wide ALTER v SET STORAGE PLAIN;"
                  "INSERT INTO wide SELECT i, (SELECT array_agg(sin(i * j * 0.37 + i) ORDER BY j) "
-                 "FROM generate_series(1, 256) j)::real[]::vector FROM generate_series(1, 24000) i;")
+                 "FROM generate_series(1, 256) j)::real[]::vector FROM generate_series(1, 19000) i;")
         self.patiently("CREATE INDEX wide_v ON wide USING farvec (v vector_l2_ops) "
                        f"WITH (degree = 12, build_list = 20{options});")
 
     def test_it_lies_on_the_disk_and_not_in_memory(self):
-        for options in (", tier = 'ssd'", ", tier = 'ssd', layout = 'slotted', pool = '2MB'"):
+        for options in (", tier = 'ssd'", ", tier = 'ssd', layout = 'slotted', pool = '1MB'"):
             with self.subTest(options):
                 self.make_wide(options)
                 stats = self.stats("wide_v")
-                self.assertGreater(stats["bytes"], 3 * (8 << 20))
-                self.assertLess(stats["loaded"], 8 << 20)
+                self.assertGreater(stats["bytes"], 3 * (6 << 20))
+                self.assertLess(stats["loaded"], 6 << 20)
                 self.assertGreater(stats["segments"], 2)
                 self.find_themselves()
                 self.sql("INSERT INTO wide SELECT id + 100000, v FROM wide WHERE id <= 500;"
@@ -144,7 +144,7 @@ class Small(PlacesTest):
             self.assertIn("tier", text)
 
     def find_themselves(self):
-        for row in (501, 3000, 12345, 23999):
+        for row in (501, 3000, 12345, 18999):
             found = self.patiently(BY_INDEX + SEARCH + "SELECT id FROM wide ORDER BY v <-> "
                                    f"(SELECT v FROM wide WHERE id = {row}) LIMIT 1;")
             self.assertEqual(found, [str(row)])

@@ -231,16 +231,16 @@ TEST_F(EnginePlaces, ADamagedPlaceIsAskedForAgain) {
 class EngineOnDisk : public EnginePlaces, public testing::WithParamInterface<AskLayout> {
  protected:
   static constexpr std::uint32_t kWide = 256;
-  static constexpr std::size_t kRows = 24'000;
+  static constexpr std::size_t kRows = 12'000;
 };
 
 TEST_P(EngineOnDisk, AnIndexIsLargerThanTheMemoryOfTheEngine) {
-  constexpr std::uint64_t kMemory = std::uint64_t{8} << 20;
+  constexpr std::uint64_t kMemory = std::uint64_t{4} << 20;
   shape_.dimension = kWide;
   shape_.degree = 12;
   shape_.build_list = 20;
   place("ssd", GetParam());
-  start({"--memory", "8MiB"});
+  start({"--memory", "4MiB"});
   const Table table(kRows, 1, 3, kWide);
   build_of(table);
   EXPECT_GT(records_bytes(), 2 * kMemory);
@@ -263,8 +263,8 @@ TEST_P(EngineOnDisk, AnIndexIsLargerThanTheMemoryOfTheEngine) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, EngineOnDisk, testing::Values(kAskCsr, kAskSlotted),
-                         [](const auto& info) {
-                           return info.param == kAskCsr ? "csr" : "slotted";
+                         [](const auto& which) {
+                           return which.param == kAskCsr ? "csr" : "slotted";
                          });
 
 TEST_F(EnginePlaces, APoolThatIsTooSmallIsAnErrorOfTheBuild) {
