@@ -45,6 +45,8 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   collection::ViewPointer view() const { return collection_->view(); }
   /// Returns the place in which it was opened.
   const layout::IndexPlace& place() const { return place_; }
+  /// Returns how many records a search reads at once: several where it waits for each.
+  std::uint32_t records_at_once() const { return segments_.shape.width; }
   /// Returns where it is open, and what it has there.
   ToldPlace told_place() const;
 

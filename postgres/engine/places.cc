@@ -18,6 +18,9 @@ constexpr const char* kUsualTier = "dram";
 constexpr const char* kDiskTier = "ssd";
 /// The pool that indexes share has this share of the engine's memory.
 constexpr std::uint64_t kPoolShare = 10;
+/// Records that a search reads at once where a read is waited for, and where it is a load.
+constexpr std::uint32_t kWidthOfReads = 4;
+constexpr std::uint32_t kWidthOfLoads = 1;
 /// Rows that are merged take this share of the engine's memory, as those of a build do.
 constexpr std::uint64_t kMergeShare = 3;
 
@@ -61,6 +64,7 @@ collection::SegmentAccess Places::segments_on(const std::string& tier) {
   collection::SegmentAccess access = collection::SegmentAccess::of_many(tier);
   access.shape = common_.segments.shape;
   access.threads = common_.segments.threads;
+  access.shape.width = access.tier->traits().loads ? kWidthOfLoads : kWidthOfReads;
   if (access.device == nullptr) return access;
   const std::lock_guard lock(mutex_);
   std::erase_if(devices_, [](const auto& entry) { return entry.second.expired(); });
