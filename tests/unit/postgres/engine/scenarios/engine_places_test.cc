@@ -24,6 +24,10 @@ AskOpen placed(AskOpen shape, const std::string& tier, AskLayout layout = kAskUs
 
 class EnginePlaces : public EngineProgram {
  protected:
+  /// Says why an engine ended, where it did.
+  void TearDown() override {
+    if (HasFailure() && engine_ != nullptr) GTEST_LOG_(INFO) << engine_->log();
+  }
   void place(const std::string& tier, AskLayout layout = kAskUsualLayout,
              std::uint64_t pool_bytes = 0) {
     shape_ = placed(shape_, tier, layout, pool_bytes);
@@ -254,7 +258,7 @@ TEST_P(EngineOnDisk, AnIndexIsLargerThanTheMemoryOfTheEngine) {
   const auto expect_nearest = [&] {
     std::size_t found = 0;
     for (std::size_t i = 0; i < 20; ++i) {
-      const auto rows = index().rows(table.bytes(i * 599, 1), 1, 200);
+      const auto rows = index().rows(table.bytes(i * 599, 1), 1, ASK_MOST_ROWS);
       found += rows.size() == 1 && rows[0].vid == table.vids[i * 599] ? 1 : 0;
     }
     EXPECT_EQ(found, 20u) << "a row is the nearest to itself";
