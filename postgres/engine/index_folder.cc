@@ -42,8 +42,8 @@ layout::Schema schema_of(const AskOpen& asked) {
   return layout::Schema(std::move(columns));
 }
 
-/// A memtable takes its memory at once. Where each index has its share, many fit; more rows make
-/// fewer segments, which are searched faster.
+/// A full memtable has its share of the memory. More rows make fewer segments, which are searched
+/// faster.
 std::uint32_t rows_per_memtable(std::size_t row_bytes, std::uint64_t memory) {
   constexpr std::uint64_t kShare = 16;
   constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
