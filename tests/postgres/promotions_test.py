@@ -99,6 +99,18 @@ class Promotions(index_base.IndexTest):
             if how == "backup" or NO_PAGE not in cls.standby.log():
                 raise
             cls.make_standby("backup", cls.standby)
+        else:
+            cls.restart_from_here()
+
+    @classmethod
+    def restart_from_here(cls):
+        """A later start of the standby does not begin with WAL from before it was rewound: see NO_PAGE."""
+        cls.standby.start_again(is_standby=True)
+        cls.primary.server.sql("CHECKPOINT;")
+        position = cls.primary.server.one("SELECT pg_current_wal_insert_lsn();")
+        wait_until("the standby has followed", lambda: cls.standby.server.one(
+            f"SELECT pg_last_wal_replay_lsn() >= '{position}';") == "t")
+        cls.standby.server.sql("CHECKPOINT;")
 
     @classmethod
     def compare_while_paused(cls, generator):
