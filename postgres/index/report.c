@@ -19,6 +19,7 @@
 
 #include "postgres/index/deadlines.h"
 #include "postgres/index/pending.h"
+#include "postgres/index/placing.h"
 #include "postgres/index/scan.h"
 
 PG_FUNCTION_INFO_V1(farvec_stats);
@@ -82,6 +83,16 @@ static Tally tally(Relation index) {
   return sums;
 }
 
+static void append_its_place(StringInfo text, OpenIndex* index) {
+  farvec_error error;
+  StorePlace place;
+  if (index->kind->place == NULL) return;
+  if (!index->kind->place(index->store, &place, &index->patience, &error)) {
+    raise_store_error(&error, node_of(index->relation), &index->patience);
+  }
+  append_place(text, &place);
+}
+
 // The store is asked. One that does not answer is told as an error in the answer, since that is
 // what the reader wants to know.
 static void append_store(StringInfo text, OpenIndex* index) {
@@ -93,6 +104,7 @@ static void append_store(StringInfo text, OpenIndex* index) {
         text,
         "\"ready\": %s, \"foreign\": %s, \"stored\": " UINT64_FORMAT ", \"bytes\": " UINT64_FORMAT,
         state.ready ? "true" : "false", state.foreign ? "true" : "false", state.rows, state.bytes);
+    append_its_place(text, index);
   }
   PG_CATCH();
   {
