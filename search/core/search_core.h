@@ -133,12 +133,12 @@ class ResultAttributes {
 class SearchCaller {
  public:
   virtual ~SearchCaller() = default;
-  /// Says whether nobody waits for the answer any more. A core asks often, so it must not wait.
+  /// Says whether the answer is not wanted any more. A core asks often, so it must not wait.
   virtual bool gave_up() const = 0;
 };
 
-/// Returns cancelled when the caller has given up (null: nobody does), and deadline_exceeded after
-/// the deadline.
+/// Returns cancelled when the caller has given up (null: it never does), and deadline_exceeded
+/// after the deadline.
 Status check_time(Ticks deadline, const SearchCaller* caller);
 
 /// A SearchRequest is what a search is asked for.
