@@ -15,8 +15,9 @@ std::vector<bool> reachable_vertices(const Graph& graph);
 
 /// Gives every unreachable one of the first `vertices` an in-edge from a near reachable one, within
 /// `degree` edges per vertex: an edge is replaced only when the breadth-first tree from the entry
-/// does not use it. Returns how many edges it added. Afterwards all of them are reachable
-/// (CHECKed).
+/// does not use it. A vertex gives up an eighth of its edges for that, at least one, and more only
+/// where the vertices around have none to give. Returns how many edges it added. Afterwards all of
+/// them are reachable (CHECKed).
 std::uint64_t make_reachable(Graph& graph, const BuildSpace& space, std::uint32_t degree,
                              std::size_t vertices);
 

@@ -23,15 +23,22 @@ constexpr std::size_t kMostSample = 65'536;
 /// The share of a vertex's edges that may be long ways.
 constexpr std::uint32_t kLongWaysOneIn = 4;
 
+/// Says whether edges among what stays are worth keeping. Where most neighbours of most vertices
+/// are out, what those led to is a poor choice of neighbours: searches find less than in a graph
+/// that is built anew, which has less than half of the vertices to insert.
+bool is_worth_keeping(std::size_t kept, std::size_t former) {
+  return 2 * kept >= former;
+}
+
 /// Puts what stays of the former graph into `growth`, all of it reachable from where searches
-/// begin. Returns the number of these vertices.
+/// begin. Returns the number of these vertices: 0 where all of them have to be inserted.
 std::size_t carry_over(const VamanaMerge& merge, VamanaGrowth& growth, VamanaStats& stats) {
   const DeletionRepair repair(merge.former, merge.out);
   const std::size_t kept = repair.kept();
   FARVEC_CHECK(kept <= merge.rows.count, "{} vertices stay, of {} rows", kept, merge.rows.count);
   Graph& graph = growth.graph();
   graph.entry = growth.medoid();
-  if (kept == 0) return kept;
+  if (kept == 0 || !is_worth_keeping(kept, merge.former.count())) return 0;
   stats.distances += repair.run(growth);
   if (growth.medoid() >= kept) {
     const NodeId entry = repair.number(merge.former.entry);

@@ -25,10 +25,11 @@ struct VamanaMerge {
 /// every vertex is reachable from the entry, which is the medoid of merge.rows. When any vertices
 /// are out, one vertex in 64 (of 256 to 65,536) and the medoid get some long edges, for regions to
 /// which no way is left. With nothing new and nothing out the edges stay as they are, but for what
-/// a smaller degree or reachability takes. An empty former graph, or one whose vertices are all
-/// out, gives what build_vamana() builds; no rows give a graph without vertices and without an
-/// entry. Memory beside the rows: former, and what build_vamana() needs. options.affinity must not
-/// be asked for (CHECKed). Throws Error for options that make no sense, and WorkInterrupted.
+/// a smaller degree or reachability takes. An empty former graph, or one of which more than half of
+/// the vertices are out, gives what build_vamana() builds; no rows give a graph without vertices
+/// and without an entry. Memory beside the rows: former, and what build_vamana() needs.
+/// options.affinity must not be asked for (CHECKed). Throws Error for options that make no sense,
+/// and WorkInterrupted.
 Graph merge_vamana(VamanaMerge merge, Metric metric, const VamanaOptions& options,
                    VamanaStats* stats = nullptr);
 

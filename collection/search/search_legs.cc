@@ -16,6 +16,8 @@ Status failed_search(const std::exception& error) {
 
 Status CollectionPart::Leg::search() {
   try {
+    const Status in_time = search::check_time(request.deadline, request.caller);
+    if (!in_time.ok()) return in_time;
     if (segment != nullptr) return part->search(slot, request, answer);
     search_memtable();
     return {};

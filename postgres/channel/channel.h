@@ -64,7 +64,7 @@ typedef struct ChannelTaken {
 bool channel_take(Channel* channel, uint32_t from, ChannelTaken* taken);
 // Copies the `taken->bytes` bytes of a request. The process that asked may change them meanwhile.
 void channel_read_request(const Channel* channel, const ChannelTaken* taken, void* to);
-// Says whether the process that asked no longer waits for the answer.
+// Says whether the process that asked no longer waits for the answer, or has ended.
 bool channel_is_given_up(const Channel* channel, const ChannelTaken* taken);
 // Answers a request that was taken, once. `bytes` are at most CHANNEL_ANSWER_BYTES.
 void channel_answer(Channel* channel, const ChannelTaken* taken, int32_t status, const void* answer,

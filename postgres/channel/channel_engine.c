@@ -67,7 +67,9 @@ void channel_read_request(const Channel* channel, const ChannelTaken* taken, voi
 
 bool channel_is_given_up(const Channel* channel, const ChannelTaken* taken) {
   const ChannelSlot* slot = &channel->slots[taken->slot];
-  return atomic_load_explicit(&slot->given_up, memory_order_relaxed) == taken->sequence;
+  // Relaxed: nothing is read that these would order. A process that has ended waits no more.
+  return atomic_load_explicit(&slot->given_up, memory_order_relaxed) == taken->sequence ||
+         atomic_load_explicit(&slot->owner, memory_order_relaxed) == OWNER_LEFT;
 }
 
 void channel_answer(Channel* channel, const ChannelTaken* taken, int32_t status, const void* answer,

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCollection = "collection";
 constexpr std::string_view kLeaving = "leaving-";
+/// Fewer candidates leave a vertex no choice, and save little of the time of a build.
+constexpr std::uint32_t kLeastBuildList = 16;
 
 template <typename Values>
 auto value_of(const Values& values, std::int32_t number, const char* what) {
@@ -43,8 +45,8 @@ layout::Schema schema_of(const AskOpen& asked) {
   return layout::Schema(std::move(columns));
 }
 
-/// A memtable takes its memory at once. Where each index has its share, many fit; more rows make
-/// fewer segments, which are searched faster.
+/// A full memtable has its share of the memory. More rows make fewer segments, which are searched
+/// faster.
 std::uint32_t rows_per_memtable(std::size_t row_bytes, std::uint64_t memory) {
   constexpr std::uint64_t kShare = 16;
   constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
@@ -109,7 +111,7 @@ layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memo
   manifest.dimension = asked.dimension;
   manifest.schema = schema_of(asked);
   if (asked.degree != 0) manifest.options.degree = asked.degree;
-  if (asked.build_list != 0) manifest.options.list = asked.build_list;
+  if (asked.build_list != 0) manifest.options.list = std::max(asked.build_list, kLeastBuildList);
   manifest.options.layout = layout_of(asked);
   if (asked.code_bits != 0) manifest.options.code_bits = asked.code_bits - 1;
   manifest.options.memtable_rows =

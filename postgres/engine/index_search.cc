@@ -100,6 +100,7 @@ void IndexSearch::prepare(std::shared_ptr<OpenIndex> index) {
   set_query(query, index->shape());
   request.query = query_.data()->bytes;
   request.deadline = end_of(search.deadline_ms);
+  request.caller = this;
   condition_ = nullptr;
   if (!filter.empty()) {
     const std::string_view text(reinterpret_cast<const char*>(filter.data()), filter.size());

@@ -17,7 +17,7 @@
 namespace farvec::postgres {
 
 /// It cannot be moved, because a core holds pointers into it. It is used again for other searches.
-class IndexSearch : public search::SearchTask {
+class IndexSearch final : public search::SearchTask, public search::SearchCaller {
  public:
   IndexSearch();
   IndexSearch(const IndexSearch&) = delete;
@@ -31,6 +31,9 @@ class IndexSearch : public search::SearchTask {
   /// Checks the request in full and makes it a search of this index, which it holds then. Throws
   /// StatusError.
   void prepare(std::shared_ptr<OpenIndex> index);
+  /// Says whether the process that asked waits no more. The search then ends, and the slot takes no
+  /// other request before that.
+  bool gave_up() const override { return asked.is_given_up(); }
   /// Answers after the search, and lets go of the index.
   void finish();
 

@@ -174,5 +174,7 @@ void add_clauses(struct PlannerInfo* root, struct IndexPath* path);
 
 // From now on plans leave out distances that only order (plan.c). Once in a process.
 void watch_plans(void);
+// Has EXPLAIN (ANALYZE) say what scans did, where PostgreSQL lets it.
+void watch_explain(void);
 
 #endif

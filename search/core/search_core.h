@@ -129,6 +129,18 @@ class ResultAttributes {
   virtual layout::Tuples read() const = 0;
 };
 
+/// A SearchCaller is who waits for a search. It outlives the search.
+class SearchCaller {
+ public:
+  virtual ~SearchCaller() = default;
+  /// Says whether the answer is not wanted any more. A core asks often, so it must not wait.
+  virtual bool gave_up() const = 0;
+};
+
+/// Returns cancelled when the caller has given up (null: it never does), and deadline_exceeded
+/// after the deadline.
+Status check_time(Ticks deadline, const SearchCaller* caller);
+
 /// A SearchRequest is what a search is asked for.
 struct SearchRequest {
   /// Says which index is asked, for a part that searches several; others do not heed it.
@@ -136,7 +148,11 @@ struct SearchRequest {
   /// A vector in the form of the index's rows (search/index/row_form.h).
   const std::byte* query = nullptr;
   SearchParameters parameters;
-  Ticks deadline = 0;        ///< absolute
+  Ticks deadline = 0;  ///< absolute
+  /// When it gives up, the search ends soon with the status cancelled; null: only the deadline ends
+  /// it. Graphs and clusters that are read by loads heed it, scans of rows, and collections between
+  /// their parts. Other searches go on to their end.
+  const SearchCaller* caller = nullptr;
   bool partial = false;      ///< go on without records that no memory node can deliver
   bool count_lines = false;  ///< counting takes time; a search without it does nothing for it
   /// The k results are the nearest of all rows that may be results: the vector of each is read and

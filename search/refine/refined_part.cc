@@ -96,7 +96,7 @@ class RefinedSearcher {
     const std::size_t end = request.is_among_rows() ? request.only.size() : rows_;
     const std::size_t round = dispatcher_.options().max_reads;
     for (std::size_t first = 0; first < end; first += round) {
-      const Status in_time = check_deadline(request.deadline);
+      const Status in_time = check_time(request.deadline, request.caller);
       if (!in_time.ok()) return in_time;
       take(request, first, std::min(first + round, end));
       const Status status = rank(batch_, request, answer.counts);

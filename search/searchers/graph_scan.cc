@@ -15,11 +15,13 @@ namespace {
 /// Reads records until it is known which vertex has which row. Each turn learns a batch, unless
 /// other searches have learned all that were left.
 template <typename Source>
-Status learn_vertices(Source& source, RowVertices& vertices, Ticks deadline) {
+Status learn_vertices(Source& source, RowVertices& vertices, const SearchRequest& request) {
   vertices.open();
   NodeId ids[graph::kMaxWidth];
   while (!vertices.known()) {
-    if (Status status = check_deadline(deadline); !status.ok()) return status;
+    if (Status status = check_time(request.deadline, request.caller); !status.ok()) {
+      return status;
+    }
     const RowVertices::Batch batch = vertices.next();
     if (batch.count == 0) continue;
     std::iota(ids, ids + batch.count, batch.first);
@@ -51,7 +53,7 @@ struct Asked {
 template <typename Source, typename Scorer>
 Status learn_and_scan(Source& source, const Scorer& scorer, const Asked& asked) {
   if (asked.vertices != nullptr) {
-    const Status learned = learn_vertices(source, *asked.vertices, asked.request.deadline);
+    const Status learned = learn_vertices(source, *asked.vertices, asked.request);
     if (!learned.ok()) return learned;
     if (Status status = asked.vertices->check(); !status.ok()) return status;
   }

@@ -14,9 +14,4 @@ Status check_rows(std::span<const NodeId> rows, std::size_t count) {
   return {StatusCode::invalid_argument, "one of the rows to search is not in the index"};
 }
 
-Status check_deadline(Ticks deadline) {
-  if (now_ticks() <= deadline) return {};
-  return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
-}
-
 }  // namespace farvec::search

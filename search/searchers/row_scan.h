@@ -34,10 +34,6 @@ concept RecordScorer = requires(const Scorer& scorer, NodeId id, const NodeRecor
 /// Returns invalid_argument when the rows do not ascend, or are not all below `count`.
 Status check_rows(std::span<const NodeId> rows, std::size_t count);
 
-/// Returns deadline_exceeded after it. Sources notice a deadline where they wait for long, but the
-/// reads of a scan are many.
-Status check_deadline(Ticks deadline);
-
 /// Reads the records of some vertices, and sorts these where the source then reads those near each
 /// other together.
 template <typename Source, typename Visit>
@@ -140,7 +136,7 @@ class RowScan {
       take_ahead(batches[(turn + 1) % 2]);
       estimate(batches[turn % 2]);
       if ((turn + 1) % kBatchesAtOnce != 0) continue;
-      const Status status = check_deadline(parts_.request.deadline);
+      const Status status = check_time(parts_.request.deadline, parts_.request.caller);
       if (!status.ok()) return status;
       parts_.source.pause();
     }
@@ -171,8 +167,9 @@ class RowScan {
     }
   }
 
+  /// Sources notice a deadline where they wait for long, but the reads of a scan are many.
   Status read(std::span<NodeId> ids) {
-    const Status in_time = check_deadline(parts_.request.deadline);
+    const Status in_time = check_time(parts_.request.deadline, parts_.request.caller);
     if (!in_time.ok()) return in_time;
     for (const NodeId id : ids) parts_.source.expect(id);
     bool strange = false;

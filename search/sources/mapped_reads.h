@@ -35,6 +35,7 @@ class MappedReads {
   /// Is called before each search. `counts` must live until the next call.
   void begin(const SearchRequest& request, QueryCounts& counts) {
     deadline_ = request.deadline;
+    caller_ = request.caller;
     counts_ = &counts;
   }
   QueryCounts& counts() { return *counts_; }
@@ -58,9 +59,10 @@ class MappedReads {
     if (device_ != nullptr) reserve();
     const Ticks ready = ready_;
     ready_ = 0;
-    if (ready > deadline_ || now_ticks() > deadline_) {
-      return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
+    if (ready > deadline_) {
+      return {StatusCode::deadline_exceeded, "the device would bring the records too late"};
     }
+    if (Status status = check_time(deadline_, caller_); !status.ok()) return status;
     scheduler_.yield();
     while (device_ != nullptr && now_ticks() < ready) scheduler_.yield();
     return {};
@@ -119,6 +121,7 @@ class MappedReads {
   coroutines::Scheduler& scheduler_;
   transport::DeviceReader* const device_;
   Ticks deadline_ = 0;
+  const SearchCaller* caller_ = nullptr;
   QueryCounts* counts_ = nullptr;
   std::uint32_t requested_[kRequests];
   std::size_t requests_ = 0;

@@ -31,6 +31,7 @@ class MappedNodeSource {
   /// Is called before each search. `counts` must live until the next call.
   void begin(const SearchRequest& request, QueryCounts& counts) {
     deadline_ = request.deadline;
+    caller_ = request.caller;
     counts_ = &counts;
   }
   double coverage() const { return 1; }
@@ -55,8 +56,8 @@ class MappedNodeSource {
       counts_->bytes += extents_[i].bytes;
     }
     counts_->reads += static_cast<std::uint32_t>(frontier.size());
-    if (counts_->reads % kReadsPerDeadlineCheck < frontier.size() && now_ticks() > deadline_) {
-      return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
+    if (counts_->reads % kReadsPerTimeCheck < frontier.size()) {
+      if (Status status = check_time(deadline_, caller_); !status.ok()) return status;
     }
     const std::span<const layout::Extent> asked(extents_, frontier.size());
     // When all reads of the hop are there.
@@ -78,13 +79,14 @@ class MappedNodeSource {
   }
 
  private:
-  static constexpr std::uint32_t kReadsPerDeadlineCheck = 16;
+  static constexpr std::uint32_t kReadsPerTimeCheck = 16;
 
   const layout::GraphLocator& locator_;
   const std::byte* const region_;
   coroutines::Scheduler& scheduler_;
   transport::DeviceReader* const device_;
   Ticks deadline_ = 0;
+  const SearchCaller* caller_ = nullptr;
   QueryCounts* counts_ = nullptr;
   layout::Extent extents_[graph::kMaxWidth];
   std::vector<NodeId> scratch_;  ///< neighbours of the record that is visited

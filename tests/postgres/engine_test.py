@@ -155,6 +155,17 @@ class Ends(EngineTest):
         self.assert_answers()
         self.assert_sound("items_v")
 
+    def test_statements_that_are_cancelled_leave_the_engine_free(self):
+        self.make_items(5000)
+        self.assert_answers()
+        for limit_ms in range(1, 25):
+            try:
+                self.sql(f"SET statement_timeout = {limit_ms}; {BY_INDEX}{QUERY.format(0.1, 2000)}")
+            except SqlError as error:
+                self.assertEqual(error.state, "57014")
+        self.assert_answers()
+        self.assert_sound("items_v")
+
     def test_the_server_stopped_in_the_middle_of_inserts(self):
         self.make_items(500)
         first = 501

@@ -52,5 +52,28 @@ TEST(Reachability, VerticesWithoutEdgesAreAttached) {
   testing::expect_sound(graph, 2);
 }
 
+/// Vertices 0 to 16 lead to each other, and all others to 0 to 15, but nothing leads to these.
+TEST(Reachability, VerticesThatAllOthersNeedKeepMostOfTheirEdges) {
+  constexpr std::uint32_t kDegree = 16;
+  constexpr std::size_t kCount = 2000;
+  const testing::Cloud cloud(kCount, 4, 1);
+  const BuildSpace space(cloud.view(), Metric::l2, 1);
+  Graph graph(kCount, kDegree);
+  graph.entry = 0;
+  for (NodeId v = 0; v < kCount; ++v) {
+    std::vector<NodeId> edges;
+    for (NodeId next = 0; next <= kDegree && edges.size() < kDegree; ++next) {
+      if (next != v) edges.push_back(next);
+    }
+    graph.set_neighbors(v, edges);
+  }
+  EXPECT_EQ(make_reachable(graph, space, kDegree, kCount), kCount - kDegree - 1);
+  testing::expect_sound(graph, kDegree);
+  for (std::size_t v = 0; v <= kDegree; ++v) {
+    const auto kept = std::ranges::count_if(graph.neighbors(v), [](NodeId n) { return n <= 16; });
+    EXPECT_GE(kept, 14) << "an eighth is given up";
+  }
+}
+
 }  // namespace
 }  // namespace farvec::graph

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "graph/beam_search.h"
 #include "graph/build_space.h"
 #include "graph/reachability.h"
@@ -116,6 +117,25 @@ TEST(BeamSearch, NeighbourThatDoesNotExistIsDataLoss) {
   graph.set_neighbors(graph.entry, bogus);
   const auto answer = search(graph, cloud.view(), Metric::l2, cloud.view().row(0), {});
   EXPECT_EQ(answer.status.code(), StatusCode::data_loss);
+}
+
+/// Coordinates are products of two numbers from 0 to 1, and half of the rows are too short to be
+/// near to any other.
+TEST(VamanaBuilder, ShortRowsDoNotTakeTheEdgesOfLongOnes) {
+  Random random(1);
+  std::vector<float> values;
+  for (std::size_t i = 0; i < 3 * 5000; ++i) {
+    values.push_back(static_cast<float>(random.uniform() * random.uniform()));
+  }
+  std::vector<float> asked;
+  for (std::size_t i = 0; i < 3 * 50; ++i) asked.push_back(static_cast<float>(random.uniform()));
+  const VectorView rows = packed_view(values.data(), 5000, 3, ElementType::f32);
+  VamanaStats stats;
+  const Graph graph = build_vamana(rows, Metric::inner_product, testing::quiet_options(), &stats);
+  EXPECT_GT(stats.repaired, 2000u);
+  testing::expect_sound(graph, 16);
+  const VectorView queries = packed_view(asked.data(), 50, 3, ElementType::f32);
+  EXPECT_GE(testing::recall(graph, rows, Metric::inner_product, queries), 0.99);
 }
 
 }  // namespace

@@ -242,6 +242,26 @@ TEST(VamanaMerge, MostOrAllOfARegionMayGo) {
   EXPECT_GE(testing::recall(merged, merging.rows(), Metric::l2, queries), 0.95);
 }
 
+TEST(VamanaMerge, WhereMoreThanHalfIsOutTheRestIsBuiltAnew) {
+  const testing::Cloud cloud(1200, kMergeDimension, 4);
+  for (const std::size_t kept : {499u, 500u}) {
+    std::vector<NodeId> out = all_of(1000);
+    out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(kept));
+    const Merging merging(cloud.view(), 1000, out);
+    VamanaStats stats;
+    const Graph former = merging.base(Metric::l2, quiet_options());
+    const Graph merged = merging.merge(former, Metric::l2, quiet_options(), &stats);
+    VamanaStats anew;
+    const Graph built = build_vamana(merging.rows(), Metric::l2, quiet_options(), &anew);
+    if (kept < 500) {
+      testing::expect_same(merged, built);
+      EXPECT_EQ(stats.distances, anew.distances);
+    } else {
+      EXPECT_LT(stats.distances, anew.distances);
+    }
+  }
+}
+
 TEST(VamanaMerge, EndsEarlyWhenItIsInterrupted) {
   const testing::Cloud cloud(600, kMergeDimension, 4);
   const Merging merging(cloud.view(), 400, some_of(400, 4, 1));

@@ -152,6 +152,30 @@ class Asking {
     told.bytes.resize(bytes);
     return told;
   }
+  /// Asks, and gives up after so long. Returns what the engine has answered when it lets the
+  /// request go; nothing where it had not taken it.
+  Told give_up_after(std::chrono::microseconds wait, std::uint32_t operation,
+                     std::span<const std::byte> request) {
+    static constexpr CallWait kWait{.deadline_ms = 60'000, .gives_up = nullptr, .context = nullptr};
+    Told told;
+    EXPECT_EQ(call_prepare(channel_, slot_, &kWait), kCallDone);
+    std::memcpy(channel_request(channel_, slot_), request.data(), request.size());
+    const std::uint64_t sequence =
+        channel_ask(channel_, slot_, operation, static_cast<std::uint32_t>(request.size()));
+    std::this_thread::sleep_for(wait);
+    channel_give_up(channel_, slot_, sequence);
+    if (channel_wait(channel_, slot_, sequence, 0) != kChannelAnswered &&
+        channel_is_ready(channel_, slot_)) {
+      return told;
+    }
+    EXPECT_EQ(call_prepare(channel_, slot_, &kWait), kCallDone);
+    ChannelAnswer came;
+    told.bytes.resize(CHANNEL_ANSWER_BYTES);
+    channel_read_answer(channel_, slot_, &came, told.bytes.data());
+    told.bytes.resize(came.bytes);
+    told.status = came.status;
+    return told;
+  }
   template <typename T>
   Told ask_with(std::uint32_t operation, const T& request, std::span<const std::byte> more = {},
                 std::span<const std::byte> last = {}) {

@@ -37,6 +37,51 @@ TEST(SearchCore, RefusesTasksThatDoNotFit) {
   EXPECT_EQ(feed.count_status(StatusCode::invalid_argument), 3u);
 }
 
+/// Gives up when it is asked for the `at`-th time.
+class GivesUp final : public SearchCaller {
+ public:
+  explicit GivesUp(std::uint32_t at) : at_(at) {}
+  bool gave_up() const override { return ++asked_ >= at_; }
+
+ private:
+  const std::uint32_t at_;
+  mutable std::uint32_t asked_ = 0;
+};
+
+TEST(SearchCore, EndsSoonAfterItsCallerHasGivenUp) {
+  const SmallGraph small;
+  GraphFeed feed(small, 3);
+  const GivesUp at_once(1);
+  const GivesUp later(3);
+  const GivesUp never(1'000'000);
+  const SearchCaller* const callers[]{&at_once, &later, &never};
+  for (std::size_t i = 0; i < 3; ++i) {
+    feed.tasks()[i].request.caller = callers[i];
+    feed.tasks()[i].request.parameters =
+        SearchParameters::make(10, GraphChoice{.list = 100, .width = 1}).value();
+  }
+  make_core(small.index(), small.region(), graph_core_options(2))->run(feed);
+  // It asks at each sixteenth read.
+  const auto& tasks = feed.tasks();
+  EXPECT_EQ(tasks[0].answer.status.code(), StatusCode::cancelled);
+  EXPECT_EQ(tasks[0].answer.counts.reads, 16u);
+  EXPECT_EQ(tasks[1].answer.status.code(), StatusCode::cancelled);
+  EXPECT_EQ(tasks[1].answer.counts.reads, 48u);
+  EXPECT_TRUE(tasks[2].answer.status.ok());
+  EXPECT_GE(tasks[2].answer.counts.reads, 100u);
+}
+
+TEST(SearchCore, AScanOfAllRowsEndsSoonAfterItsCallerHasGivenUp) {
+  const SmallGraph small;
+  GraphFeed feed(small, 1);
+  const GivesUp later(4);
+  feed.tasks()[0].request.caller = &later;
+  feed.tasks()[0].request.exact = true;
+  make_core(small.index(), small.region(), graph_core_options(1))->run(feed);
+  EXPECT_EQ(feed.tasks()[0].answer.status.code(), StatusCode::cancelled);
+  EXPECT_LT(feed.tasks()[0].answer.counts.reads, kGraphCount / 4);
+}
+
 TEST(SearchCoreFaults, DelaysAndRefusedPostsChangeNothing) {
   const SmallGraph small;
   GraphFeed reference(small, 40);

@@ -1,6 +1,8 @@
 // Tests of what an engine has after it has ended in some way, and of the bound of its memory.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -19,6 +21,36 @@ TEST_F(EngineProgram, AnIndexIsOpenedByAnyRequestAfterARestart) {
   kill_and_start();
   EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
   EXPECT_EQ(index().covers(101).status, 0);
+  expect_answers(table);
+}
+
+/// When a search is taken, and how long it takes, is the machine's: so waits of all lengths are
+/// tried until one ends in the middle of a search.
+TEST_F(EngineProgram, ASearchThatIsGivenUpEnds) {
+  start();
+  const Table table(20'000);
+  build_of(table);
+  const Table query(1, 1, 99);
+  const AskSearch asked{.index = kShape.index,
+                        .k = ASK_MOST_ROWS,
+                        .list = ASK_MOST_ROWS,
+                        .query_bytes = kDimension * sizeof(float),
+                        .filter_bytes = 0,
+                        .deadline_ms = 3'600'000,
+                        .zero = 0};
+  std::vector<std::byte> request(sizeof(asked));
+  std::memcpy(request.data(), &asked, sizeof(asked));
+  const auto bytes = query.bytes(0, 1);
+  request.insert(request.end(), bytes.begin(), bytes.end());
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(120);
+  bool ended = false;
+  for (int i = 0; !ended && std::chrono::steady_clock::now() < until; ++i) {
+    const Told told =
+        asking_->give_up_after(std::chrono::microseconds(100 * (i % 50)), kAskSearch, request);
+    ended = told.status == kCallGivenUp && told.text().find("while it ran") != std::string::npos;
+    EXPECT_TRUE(told.status == kCallGivenUp || told.status == kCallDone) << told.text();
+  }
+  EXPECT_TRUE(ended);
   expect_answers(table);
 }
 
