@@ -28,6 +28,10 @@ EngineLink* reach_engine(Store* store, Patience* patience, farvec_error* error);
 bool ask_engine(EngineLink* link, uint32 operation, const void* request, Size bytes,
                 Patience* patience, uint32* answered, farvec_error* error);
 
+// StoreKind.lie and StoreKind.place (engine_place.c).
+void lie_in_engine(Store* store, const StorePlacing* placing);
+bool place_in_engine(Store* store, StorePlace* place, Patience* patience, farvec_error* error);
+
 StoreSearch* search_engine(Store* store, const void* query, const StoreSearchOptions* options);
 size_t next_of_engine(StoreSearch* search, StoreFound* found, size_t most, Patience* patience);
 void counts_of_engine(const StoreSearch* search, farvec_counts* counts);
