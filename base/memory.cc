@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
@@ -12,6 +13,11 @@
 #include "base/error.h"
 
 namespace farvec {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+}  // namespace
 
 HugeBuffer::HugeBuffer(std::size_t bytes) : size_(bytes) {
   if (bytes == 0) return;
@@ -37,8 +43,13 @@ HugeBuffer::~HugeBuffer() {
   if (data_ != nullptr) munmap(data_, round_up(size_, kHugePageBytes));
 }
 
+std::size_t HugeBuffer::bytes_taken(std::size_t first) const {
+  const std::size_t whole = size_ / kHugePageBytes * kHugePageBytes;
+  const std::size_t huge = std::min(round_up(first, kHugePageBytes), whole);
+  return huge + (first > huge ? round_up(first - huge, kPageBytes) : 0);
+}
+
 void HugeBuffer::discard_from(std::size_t first) {
-  constexpr std::size_t kPageBytes = 4096;
   const std::size_t begin = round_up(first, kPageBytes);
   const std::size_t end = round_up(size_, kPageBytes);
   if (begin >= end) return;

@@ -70,6 +70,10 @@ class HugeBuffer {
   std::span<std::byte> span() { return {data_, size_}; }
   std::span<const std::byte> span() const { return {data_, size_}; }
 
+  /// Returns the memory that the buffer takes where its first `first` bytes were written, and none
+  /// after them: whole pages, which are huge ones where it was advised to them.
+  std::size_t bytes_taken(std::size_t first) const;
+
   /// Gives memory back to the kernel from `first` on, as far as whole pages of it reach. These
   /// bytes are zero when they are next touched. Other threads may read them meanwhile, as they were
   /// or as zeros; none may write them.

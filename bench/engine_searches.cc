@@ -77,7 +77,11 @@ void fill(Asker& asker, std::uint64_t rows, std::uint32_t dimension, std::mt1993
                      .degree = 32,
                      .build_list = 100,
                      .begins = kAskBegins,
-                     .columns = {}};
+                     .columns = {},
+                     .pool_bytes = 0,
+                     .layout = 0,
+                     .code_bits = 0,
+                     .tier = {}};
   append(request, &open, 1);
   asker.ask(kAskOpen, request);
   const std::uint64_t batch = 64 * 1024 / (4 * dimension + 8);

@@ -125,10 +125,17 @@ function(farvec_test_program target)
 endfunction()
 
 # farvec_slow_tests(TEST...): tests of the current folder that scripts/test.sh leaves to others
-# (docs/decisions/035-slow-tests-take-turns.md).
+# (docs/decisions/035-slow-tests-take-turns.md). CI has one half of them at a time: they are dealt out
+# in turn, so each half has about as many of each kind.
 function(farvec_slow_tests)
   foreach(test ${ARGN})
-    set_property(TEST ${test} APPEND PROPERTY LABELS slow)
+    get_property(half GLOBAL PROPERTY farvec_half_of_next)
+    if(NOT half)
+      set(half 0)
+    endif()
+    set_property(TEST ${test} APPEND PROPERTY LABELS slow half-${half})
+    math(EXPR half "1 - ${half}")
+    set_property(GLOBAL PROPERTY farvec_half_of_next ${half})
   endforeach()
 endfunction()
 
@@ -145,8 +152,9 @@ function(farvec_kill_tests test)
                        ENVIRONMENT "${ARG_ENVIRONMENT}")
   list(TRANSFORM ARG_ENVIRONMENT REPLACE "(KILLS)=.*" "\\1=50")
   add_test(NAME ${test}_50 COMMAND ${ARG_SHORT} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
-  set_tests_properties(${test}_50 PROPERTIES LABELS "${ARG_LABELS};slow" TIMEOUT 1200
+  set_tests_properties(${test}_50 PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 1200
                        ENVIRONMENT "${ARG_ENVIRONMENT}")
+  farvec_slow_tests(${test}_50)
 endfunction()
 
 # farvec_unit_tests(FOLDER [DEPENDS ...]): one GoogleTest program from all of tests/unit/FOLDER, which has

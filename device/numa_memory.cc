@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/status_error.h"
 
 namespace farvec::device {
 namespace {
@@ -25,15 +26,18 @@ std::string nodes_with_memory() {
 }  // namespace
 
 HugeBuffer numa_buffer(std::uint32_t node, std::uint64_t bytes) {
-  if (numa_available() < 0) throw Error("this kernel knows no NUMA nodes");
+  if (numa_available() < 0)
+    throw StatusError(StatusCode::invalid_argument, "this kernel knows no NUMA nodes");
   long long free = 0;
   const bool known = node <= static_cast<std::uint32_t>(numa_max_node());
   if (!known || numa_node_size64(static_cast<int>(node), &free) <= 0) {
-    throw Error("there is no NUMA node {} with memory; those that have some: {}", node,
-                nodes_with_memory());
+    throw StatusError(StatusCode::invalid_argument,
+                      "there is no NUMA node {} with memory; those that have some: {}", node,
+                      nodes_with_memory());
   }
   if (free < 0 || bytes > static_cast<std::uint64_t>(free)) {
-    throw Error("NUMA node {} has {} bytes left, {} are needed", node, free, bytes);
+    throw StatusError(StatusCode::resource_exhausted,
+                      "NUMA node {} has {} bytes left, {} are needed", node, free, bytes);
   }
   HugeBuffer buffer(bytes);
   bitmask* const nodes = numa_allocate_nodemask();

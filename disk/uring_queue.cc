@@ -1,6 +1,10 @@
 #include "disk/uring_queue.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -24,6 +28,18 @@ int opcode_of(const BlockRequest& request, bool registered) {
   return registered ? IORING_OP_WRITE_FIXED : IORING_OP_WRITE;
 }
 
+/// Bytes that all queues of this process have locked. Relaxed: a bound that orders nothing.
+std::atomic<std::size_t> all_locked_bytes{0};
+
+/// Says whether buffers may lock so much more. They leave half of the limit to rings, without which
+/// no queue can be made. Root has no limit.
+bool may_lock(std::size_t bytes) {
+  rlimit limit{};
+  if (geteuid() == 0 || getrlimit(RLIMIT_MEMLOCK, &limit) != 0) return true;
+  if (limit.rlim_cur == RLIM_INFINITY) return true;
+  return all_locked_bytes.load(std::memory_order_relaxed) + bytes <= limit.rlim_cur / 2;
+}
+
 }  // namespace
 
 UringQueue::UringQueue(DiskFiles files, UringOptions options)
@@ -39,6 +55,7 @@ UringQueue::UringQueue(DiskFiles files, UringOptions options)
 
 UringQueue::~UringQueue() {
   io_uring_queue_exit(&ring_);
+  all_locked_bytes.fetch_sub(locked_bytes_, std::memory_order_relaxed);
 }
 
 void UringQueue::register_files() {
@@ -60,6 +77,8 @@ void UringQueue::register_memory(std::span<std::byte> memory) {
   }
   for (std::size_t at = 0; at < memory.size(); at += kMaxRangeBytes) {
     if (!register_range(memory.subspan(at, std::min(kMaxRangeBytes, memory.size() - at)))) {
+      static std::atomic<bool> said{false};  // a process has many queues
+      if (said.exchange(true, std::memory_order_relaxed)) return;
       spdlog::warn(
           "{} bytes could not be registered with io_uring (the limit of locked memory, ulimit -l, "
           "or an old kernel): their use costs more",
@@ -73,12 +92,15 @@ bool UringQueue::register_range(std::span<std::byte> memory) {
   auto slot = std::find_if(ranges_.begin(), ranges_.end(),
                            [](const Range& range) { return range.begin == nullptr; });
   if (!sparse_table_ || (slot == ranges_.end() && ranges_.size() == kMaxRanges)) return false;
+  if (!may_lock(memory.size())) return false;
   if (slot == ranges_.end()) slot = ranges_.insert(slot, Range{});
   const iovec where{memory.data(), memory.size()};
   const __u64 tag = 0;
   const auto number = static_cast<unsigned>(slot - ranges_.begin());
   if (io_uring_register_buffers_update_tag(&ring_, number, &where, &tag, 1) != 1) return false;
   *slot = {memory.data(), memory.data() + memory.size()};
+  locked_bytes_ += memory.size();
+  all_locked_bytes.fetch_add(memory.size(), std::memory_order_relaxed);
   return true;
 }
 

@@ -56,6 +56,7 @@ class UringQueue final : public BlockQueue {
   bool fixed_files_ = false;
   bool sparse_table_ = false;  ///< whether the kernel's table of buffers may have free slots
   std::vector<Range> ranges_;
+  std::size_t locked_bytes_ = 0;  ///< what registering has locked in memory
 };
 
 }  // namespace farvec::disk

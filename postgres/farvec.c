@@ -38,6 +38,7 @@ void _PG_init(void) {
   define_index_settings();
   define_index_options();
   watch_plans();
+  watch_explain();
   define_engine_settings();
   forget_marks_where_restored();
   request_shared_state();

@@ -5,13 +5,14 @@
 #                                    release           the release tests, slow ones too: those in
 #                                                      guests (RDMA, persistent memory, CXL, power) and
 #                                                      50 kills of every kind are among them
+#                                    release-0, -1     the same with one half of the slow tests
 #                                    asan-0 to asan-3  the rooms' release tests, and a quarter of the
 #                                                      rooms under the address sanitizer
 #                                    tsan-0 to tsan-3  the same under the thread sanitizer
 #                                    fuzz              the rooms' release tests, and every fuzz target
 #                                                      for some seconds
-#                                    commit            which of these the commit's hash says: release
-#                                                      for two of three commits
+#                                    commit            which of these the commit's hash says: a half of
+#                                                      release for two of three commits
 #   scripts/test.sh --which COMMIT only says which of these CI has for a commit
 #   scripts/test.sh --long         every test, kills by the thousand too, every room under both
 #                                  sanitizers, the daemons of several memory nodes under the thread
@@ -33,17 +34,17 @@ QUARTERS=("base channel changes dataset distance quantization layout attributes 
 FUZZ_SECONDS=4
 MODE=default
 
-usage() { sed -n '2,25s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,26s/^# \{0,1\}//p' "$0"; }
 
-# turn_of_commit COMMIT: by its hash's remainder by 3 release, or by the quotient one of the others.
-# Where git knows no such commit, as outside of a checkout, release.
+# turn_of_commit COMMIT: by its hash's remainder by 3 a half of release, or by the quotient one of the
+# others. Where git knows no such commit, as outside of a checkout, the first half.
 turn_of_commit() {
   local hash number
   hash="$(git rev-parse --verify --quiet "$1" 2>/dev/null || true)"
   number=$((16#0${hash:0:7}))
   case $((number % 3)) in
     2) echo "${OTHER_TURNS[$((number / 3 % ${#OTHER_TURNS[@]}))]}" ;;
-    *) echo release ;;
+    *) echo "release-$((number % 3))" ;;
   esac
 }
 
@@ -52,7 +53,7 @@ turn_of() {
   if [ "$1" = commit ]; then
     set -- "$(turn_of_commit HEAD)"
   fi
-  local turns="release ${OTHER_TURNS[*]}"
+  local turns="release release-0 release-1 ${OTHER_TURNS[*]}"
   [[ "$1" != *" "* && " $turns " = *" $1 "* ]] || die "--turn: '$1' is neither commit nor one of $turns"
   echo "$1"
 }
@@ -139,7 +140,7 @@ has() {
 # has_all_release: what users run, or the rooms' tests alone.
 has_all_release() {
   case "$MODE" in
-    long | default | release) true ;;
+    long | default | release*) true ;;
     *) false ;;
   esac
 }
@@ -163,7 +164,8 @@ build_release() {
 test_release() {
   case "$MODE" in
     long) run_ctest release/tests 14400 ;;
-    release) run_ctest release/tests 3600 -LE long ;;
+    release) run_ctest release/tests 4800 -LE long ;;
+    release-?) run_ctest release/tests 3600 -LE "long|half-$((1 - ${MODE#release-}))" ;;
     default) run_ctest release/tests 1200 -LE 'long|slow' ;;
     *) run_ctest release/tests 1200 -L unit ;;
   esac
@@ -249,6 +251,7 @@ print_summary() {
   case "$MODE" in
     default) echo "not run: slow tests, sanitizers, fuzzing" ;;
     release) echo "not run: long tests, sanitizers, fuzzing" ;;
+    release-?) echo "not run: one half of the slow tests, long tests, sanitizers, fuzzing" ;;
     long) ;;
     *) echo "$MODE: of release the rooms' tests alone${ROOMS[*]:+; under the sanitizer ${ROOMS[*]} alone}" ;;
   esac

@@ -3,6 +3,8 @@
 It listens on a socket in a folder of its own and nowhere else. PostgreSQL refuses to run as root;
 started by root, the server runs as `nobody`, who then must be able to reach the folders.
 """
+import contextlib
+import ctypes
 import os
 import pathlib
 import pwd
@@ -16,6 +18,21 @@ LOG_LINES = 5  # of the server's, beside a failure
 ALWAYS = {"listen_addresses": "", "autovacuum": "off", "jit": "off", "fsync": "on",
           "max_wal_size": "16GB", "checkpoint_timeout": "1h", "track_io_timing": "on",
           "random_page_cost": "1.1", "max_connections": "40"}
+
+
+def adopt_orphans():
+    """Servers whose launcher has ended become children of this process, which can wait for them. A new
+    server takes a killed one that nobody has waited for yet for one that runs, and refuses to start;
+    the first process of a container may let it wait for seconds."""
+    PR_SET_CHILD_SUBREAPER = 36
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def wait_for_orphans(pids):
+    """After they have ended. Those that are no children of this process are left to their parents."""
+    for pid in pids:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
 
 
 class ServerError(Exception):

@@ -3,6 +3,7 @@
 
 Example (root, where memory cgroups can be made):
     bench/postgres/memory.py --data data/sift1m --metric l2 --out build/sql-memory
+    bench/postgres/memory.py --data data/sift1m --metric l2 --layout slotted --pool 40MB --code-bits 2
 
 pgvector's HNSW has shared_buffers of --share of its index, and data files are opened with O_DIRECT, so
 that no page cache helps. farvec has an index WITH (tier = ...) and farvec.engine_memory of as many bytes.
@@ -22,7 +23,14 @@ from sql_setup import (MEMORY_MIB, Client, argument_parser, check_numbers, enter
 
 class FarvecOnTier(Farvec):
     def parameters(self):
-        return f"{super().parameters()}, tier = '{self.options.tier}'"
+        words = [super().parameters(), f"tier = '{self.options.tier}'"]
+        if self.options.layout:
+            words.append(f"layout = '{self.options.layout}'")
+        if self.options.pool:
+            words.append(f"pool = '{self.options.pool}'")
+        if self.options.code_bits is not None:
+            words.append(f"code_bits = {self.options.code_bits}")
+        return ", ".join(words)
 
 
 KINDS = {"pgvector": Contender, "farvec": FarvecOnTier}
@@ -37,6 +45,9 @@ def parse_arguments(arguments=None):
     add("--share", type=float, default=10, help="percent of pgvector's index that is in memory (%(default)s)")
     add("--overhead", type=int, default=128, help="MiB that the server's own processes take (%(default)s)")
     add("--tier", default="ssd", help="of farvec's index (%(default)s)")
+    add("--layout", help="of farvec's index: csr, packed, inline or slotted [csr]")
+    add("--pool", help="of slotted pages, as 64MB [a tenth of the engine's memory]")
+    add("--code-bits", type=int, help="of farvec's codes, which stay in memory [as many as rows need]")
     add("--k", type=int, default=10)
     add("--passes", type=int, default=5)
     options = parser.parse_args(arguments)

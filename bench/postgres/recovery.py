@@ -34,6 +34,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 for room in ("bench/hnsw", "tests/postgres"):
     sys.path.append(str(ROOT / room))
+
+from server import adopt_orphans, wait_for_orphans  # noqa: E402
+
 BLOCK = 10_000
 PATIENCE_S = 600
 READY = "database system is ready to accept connections"
@@ -261,6 +264,7 @@ class Recovery:
             except ProcessLookupError:
                 pass
         wait_until("all have ended", lambda: not any(is_there(pid) for pid in every))
+        wait_for_orphans(every)
 
     def ready_at(self, text):
         """When the server said that it is ready, in seconds since 1970."""
@@ -331,6 +335,7 @@ def markdown(facts, rounds):
 
 def run(options):
     from postgres_server import Postgres
+    adopt_orphans()
     base = Vectors(pathlib.Path(options.data))
     needed = options.rows + options.rounds * options.fresh
     if len(base) < needed:

@@ -21,6 +21,8 @@ struct MergePolicy {
   std::uint64_t memtable_rows = 0;
   /// A segment of which a larger share is out or updated is rewritten.
   double out_share = 0.3;
+  /// The most live rows of segments that are merged together; 0: any number.
+  std::uint64_t most_rows = 0;
 };
 
 /// Returns places in `segments`, ascending; none when there is nothing to do. Segments have the

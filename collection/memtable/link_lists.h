@@ -45,7 +45,10 @@ class LinkLists {
   /// their places.
   void write_locked(NodeId vertex, std::span<const NodeId> ids, std::uint32_t children);
 
-  std::size_t dram_bytes() const { return words_.size() + sizeof(*this); }
+  /// Returns the memory that the lists of the first `count` vertices take.
+  std::size_t dram_bytes(std::size_t count) const {
+    return words_.bytes_taken(count * stride_ * sizeof(std::uint32_t)) + sizeof(*this);
+  }
 
  private:
   static constexpr std::size_t kLocks = 256;

@@ -75,6 +75,13 @@ NodeId Memtable::append(const VectorView& rows, std::span<const std::uint64_t> i
   return first;
 }
 
+std::size_t Memtable::dram_bytes() const {
+  const std::size_t rows = size();
+  return vectors_.bytes_taken(rows * row_bytes(options_)) +
+         ids_.bytes_taken(rows * sizeof(std::uint64_t)) + graph_.dram_bytes() +
+         (attributes_ ? attributes_->dram_bytes(rows) : 0);
+}
+
 graph::Graph Memtable::graph() const {
   FARVEC_CHECK(unlinked() == 0, "{} of {} rows are not linked", unlinked(), size());
   return graph_.copy();

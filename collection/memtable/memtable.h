@@ -95,11 +95,8 @@ class Memtable {
   std::span<const graph::Neighbor> search(const MemtableQuery& query,
                                           MemtableScratch& scratch) const;
 
-  /// Returns the memory that was allocated, with or without rows in it.
-  std::size_t dram_bytes() const {
-    return vectors_.size() + ids_.size() + graph_.dram_bytes() +
-           (attributes_ ? attributes_->dram_bytes() : 0);
-  }
+  /// Returns the memory that its rows take. What is reserved for others takes none.
+  std::size_t dram_bytes() const;
 
  private:
   void scan(const MemtableQuery& query, NodeId first, MemtableScratch& scratch) const;

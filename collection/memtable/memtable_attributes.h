@@ -27,9 +27,10 @@ class MemtableAttributes {
   /// Returns the tuple of a row; all its values are null where none was put.
   std::span<const std::byte> row(NodeId row) const;
 
-  /// Any thread may call it.
-  std::size_t dram_bytes() const {
-    return places_.size() + piece_bytes_.load(std::memory_order_relaxed);
+  /// Returns the memory that the tuples of the first `rows` rows take. Any thread may call it.
+  std::size_t dram_bytes(std::size_t rows) const {
+    return places_.bytes_taken(rows * sizeof(const std::byte*)) +
+           piece_bytes_.load(std::memory_order_relaxed);
   }
 
  private:

@@ -73,7 +73,8 @@ class MemtableGraph {
   /// must be one. No row may be linked meanwhile.
   graph::Graph copy() const;
 
-  std::size_t dram_bytes() const { return lists_.dram_bytes(); }
+  /// Returns the memory that the vertices so far take.
+  std::size_t dram_bytes() const { return lists_.dram_bytes(linked()); }
 
  private:
   class Walk;

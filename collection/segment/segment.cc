@@ -1,5 +1,6 @@
 #include "collection/segment/segment.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -17,6 +18,23 @@ const SegmentFolder& Segment::folder() const {
   const SegmentFolder* const folder = bytes_->folder();
   FARVEC_CHECK(folder != nullptr, "segment {} was opened on memory nodes", number_);
   return *folder;
+}
+
+std::uint64_t Segment::loaded_bytes() const {
+  const tiers::TierSpecPointer& second = records_.access().second_tier;
+  const tiers::TierSpecPointer& tier = records_.access().tier;
+  const bool on_disk = tier != nullptr && tier->traits().disk;
+  const bool second_on_disk = second != nullptr ? second->traits().disk : on_disk;
+  std::uint64_t elsewhere = second_on_disk ? manifest().second_copy_bytes() : 0;
+  if (!on_disk) return file_bytes() - elsewhere;
+  elsewhere += manifest().region(layout::kRecordsRegion).file_bytes();
+  if (manifest().is_slotted()) {
+    elsewhere += manifest().region(layout::kPagesRegion).file_bytes();
+    if (manifest().slotted().rerank) {
+      elsewhere += manifest().region(layout::kVectorsRegion).file_bytes();
+    }
+  }
+  return file_bytes() - std::min(file_bytes(), elsewhere);
 }
 
 }  // namespace farvec::collection

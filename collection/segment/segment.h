@@ -49,6 +49,10 @@ class Segment {
   }
   /// Returns the bytes of all its files, or of what memory nodes hold of it.
   std::uint64_t file_bytes() const { return bytes_->count(); }
+  /// Returns the bytes of its files that a process has in memory which searches it: all but those
+  /// that its tier reads from a disk, and but where the records of slotted pages are, which is part
+  /// of their pool.
+  std::uint64_t loaded_bytes() const;
 
  private:
   const std::uint64_t number_;

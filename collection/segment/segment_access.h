@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "collection/nodes/segment_nodes.h"
@@ -16,6 +17,9 @@ namespace farvec::collection {
 struct SegmentAccess {
   /// Returns the access to a tier that parse_tier() takes. Throws Error.
   static SegmentAccess on(std::string_view tier);
+  /// The same, and throws StatusError (invalid_argument) for a word that names no tier, and for a
+  /// tier that holds one file or is on another machine: many segments lie on this one.
+  static SegmentAccess of_many(std::string_view tier);
 
   tiers::TierSpecPointer tier;
   /// The tier's device, for all segments; null where nothing is modelled.
@@ -37,6 +41,10 @@ const char* usual_tier(const layout::CollectionOptions& options);
 /// Throws StatusError (invalid_argument) saying what to do unless slotted pages can be searched
 /// there.
 void require_tier_of_pages(const SegmentAccess& access);
+
+/// Returns the modelled device of a tier with all its parameters: "emulated(rdma: ...)". Empty
+/// where nothing is modelled.
+std::string modelled_device(const SegmentAccess& access);
 
 /// Says that second copies are read from another tier than records. Throws Error for a word that
 /// names no tier, and for a tier that holds one file or is on another machine.

@@ -44,6 +44,8 @@ class SegmentRecords {
   /// Throws Error, without waiting, when no memory node can be read.
   std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const;
 
+  const SegmentAccess& access() const { return access_; }
+
   /// Returns the bytes of DRAM that say where each row is, once the records are loaded. It may be
   /// called from any thread, and does not wait.
   std::size_t row_bytes() const { return row_bytes_.load(std::memory_order_relaxed); }

@@ -14,6 +14,7 @@ ViewSize size_of(const View& view) {
     size.live += bulk.live();
     size.out += bulk.out->count();
     size.segment_bytes += bulk.segment->file_bytes();
+    size.loaded_bytes += bulk.segment->loaded_bytes();
     size.updated += bulk.updates->count();
     size.dram_bytes +=
         bulk.segment->dram_bytes() + bulk.out->dram_bytes() + bulk.updates->dram_bytes();

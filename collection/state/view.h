@@ -101,6 +101,7 @@ struct ViewSize {
   std::uint64_t fresh = 0;          ///< live rows in memtables
   std::uint64_t out = 0;            ///< rows of segments that are not live
   std::uint64_t segment_bytes = 0;  ///< bytes of all files of the segments
+  std::uint64_t loaded_bytes = 0;   ///< those of them that searches have in memory
   std::uint64_t updated = 0;        ///< rows of segments whose attributes are not in their file
   std::size_t dram_bytes = 0;       ///< bytes of memtables, ids, updates and rows that are out
 };

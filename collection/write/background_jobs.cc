@@ -45,7 +45,8 @@ std::vector<std::size_t> Background::segments_to_merge(const View& view) const {
   }
   if (!opened_.access.merge) return {};
   return choose_merge(sizes, {.fanout = opened_.shape.options.merge_fanout,
-                              .memtable_rows = opened_.shape.options.memtable_rows});
+                              .memtable_rows = opened_.shape.options.memtable_rows,
+                              .most_rows = opened_.access.most_merged_rows});
 }
 
 Background::Job Background::next_build() const {

@@ -30,6 +30,9 @@ struct CollectionAccess {
   unsigned merge_threads = 1;
   /// The most that merges read and write together in a second; 0: as much as they can.
   double merge_bytes_per_s = 0;
+  /// The most live rows of segments that are merged together, which are in memory meanwhile; 0: any
+  /// number. A segment of which much is out is written anew, however large it is.
+  std::uint64_t most_merged_rows = 0;
   /// Links the rows of an import by integers of 8 bits, where these will do.
   bool rounds_imports = false;
   bool link = false;  ///< link memtables in the background: for processes that search

@@ -11,13 +11,16 @@
 
 // Grows with each change of this header, so that an engine and an extension of two installations
 // know each other.
-#define ASK_VERSION 2
+#define ASK_VERSION 3
 
 // The most rows of a search, and the longest list of candidates.
 #define ASK_MOST_ROWS 2048
 // The most rows of an answer: several may have one vector.
 #define ASK_MOST_FOUND 6000
 #define ASK_MOST_COLUMNS 32
+// Bytes of the word of a tier, with the zero at its end, and of what is said of its device.
+#define ASK_TIER_BYTES 104
+#define ASK_DEVICE_BYTES 256
 
 typedef enum AskOperation {
   kAskOpen = 1,   // AskOpen: makes the index where it is not there; answers ToldState
@@ -39,7 +42,8 @@ typedef enum AskOperation {
   kAskInsertAgain = 14,
   kAskTell = 15,  // like kAskInsert: rows that lack, many together, of which none waits for links
   // AskRows without rows: waits until the deadline for a build's room; answers ToldBuild
-  kAskRoom = 16
+  kAskRoom = 16,
+  kAskPlace = 17  // AskedIndex; answers ToldPlace
 } AskOperation;
 
 typedef enum AskBegins {
@@ -47,6 +51,15 @@ typedef enum AskBegins {
   kAskBegins = 1,  // the index is empty then
   kAskBuilds = 2   // and rows wait to become segments, the last ones until kAskBuild
 } AskBegins;
+
+// How records lie. An index that is there keeps its own until it is made again.
+typedef enum AskLayout {
+  kAskUsualLayout = 0,
+  kAskCsr = 1,
+  kAskPacked = 2,
+  kAskInline = 3,
+  kAskSlotted = 4  // on a disk alone
+} AskLayout;
 
 // Which index it is.
 typedef struct AskedIndex {
@@ -68,6 +81,12 @@ typedef struct AskOpen {
   // Types of the columns that rows have beside their vectors, as layout/attributes/schema.h numbers
   // them; 0 after the last. Conditions name them c1, c2 and so on.
   uint8_t columns[ASK_MOST_COLUMNS];
+  uint64_t pool_bytes;  // the index's own pool for slotted pages; 0: it shares the engine's
+  uint32_t layout;      // an AskLayout
+  uint32_t code_bits;   // one more than the bits of a dimension; 0: as many as the rows need
+  // The word of a tier, and zeros; empty: the usual one. An index that is open on another tier is
+  // opened again.
+  char tier[ASK_TIER_BYTES];
 } AskOpen;
 
 typedef struct AskRows {
@@ -141,6 +160,18 @@ typedef struct ToldState {
   uint32_t opening;  // not 0; another one whenever the index was opened again
 } ToldState;
 
+typedef struct ToldPlace {
+  char tier[ASK_TIER_BYTES];      // where it is open, and zeros
+  char device[ASK_DEVICE_BYTES];  // the device with its numbers where it is modelled, and zeros
+  uint64_t pool;                  // bytes that pools of slotted pages may take; 0: there is none
+  uint64_t pool_used;             // that they take now
+  uint64_t loaded;                // bytes of segments that are in memory
+  uint32_t layout;                // an AskLayout
+  uint32_t code_bits;             // one more than the bits, 0: as many as rows need
+  uint32_t segments;
+  uint32_t zero;
+} ToldPlace;
+
 typedef struct ToldBuild {
   uint64_t rows;      // that came
   uint64_t linked;    // rows of these
@@ -174,11 +205,11 @@ typedef struct ToldSummary {
   uint32_t open;
 } ToldSummary;
 
-static_assert(sizeof(AskedIndex) == 24 && sizeof(AskOpen) == 80 && sizeof(AskRows) == 40 &&
+static_assert(sizeof(AskedIndex) == 24 && sizeof(AskOpen) == 200 && sizeof(AskRows) == 40 &&
                   sizeof(AskVid) == 40 && sizeof(AskSearch) == 48 && sizeof(AskList) == 24 &&
                   sizeof(ToldState) == 40 && sizeof(ToldBuild) == 24 && sizeof(ToldFound) == 80 &&
                   sizeof(ToldList) == 8 && sizeof(ToldSummary) == 24 && sizeof(AskBits) == 128 &&
-                  sizeof(AskPage) == 136 && sizeof(AskLacks) == 56,
+                  sizeof(AskPage) == 136 && sizeof(AskLacks) == 56 && sizeof(ToldPlace) == 400,
               "requests have changed: raise ASK_VERSION, and then these sizes");
 
 #endif

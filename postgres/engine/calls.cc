@@ -62,6 +62,13 @@ void tell_state(Indexes& indexes, const Request& request) {
   request.answer_with(indexes.open(name_of(asked))->state());
 }
 
+void tell_place(Indexes& indexes, const Request& request) {
+  RequestReader reader = request.reader();
+  const auto asked = reader.read<AskedIndex>();
+  reader.end();
+  request.answer_with(indexes.open(name_of(asked))->told_place());
+}
+
 void insert(Indexes& indexes, const Request& request) {
   RequestReader reader = request.reader();
   const auto asked = reader.read<AskRows>();
@@ -205,6 +212,8 @@ void call(Indexes& indexes, const Request& request) {
       return open(indexes, request);
     case kAskState:
       return tell_state(indexes, request);
+    case kAskPlace:
+      return tell_place(indexes, request);
     case kAskInsert:
     case kAskInsertAgain:
     case kAskTell:

@@ -7,6 +7,7 @@
 #include "layout/collection/coverage_mark.h"
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,8 +45,8 @@ layout::Schema schema_of(const AskOpen& asked) {
   return layout::Schema(std::move(columns));
 }
 
-/// A memtable takes its memory at once. Where each index has its share, many fit; more rows make
-/// fewer segments, which are searched faster.
+/// A full memtable has its share of the memory. More rows make fewer segments, which are searched
+/// faster.
 std::uint32_t rows_per_memtable(std::size_t row_bytes, std::uint64_t memory) {
   constexpr std::uint64_t kShare = 16;
   constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
@@ -72,6 +73,35 @@ void require_own_mark(const fs::path& folder, const IndexName& name) {
   throw Error("'{}' is a copy of the folder of {}", folder.string(), found->index);
 }
 
+/// Says whether a file has records or vectors, which stay where they are on a disk.
+bool has_records(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return name.starts_with("records.") || name.starts_with("vectors.");
+}
+
+/// Returns whether an index reads its records from a disk; false where that cannot be said.
+bool stays_on_disk(const fs::path& folder, Places& places) {
+  try {
+    return places.is_on_disk(layout::read_place(folder));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Returns the bytes of the files below a folder that opening it loads; none where it is going.
+std::optional<std::uint64_t> loaded_bytes(const fs::path& folder, Places& places) {
+  const bool stays = stays_on_disk(folder, places);
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  fs::recursive_directory_iterator file(folder, error);
+  for (; !error && file != fs::recursive_directory_iterator(); file.increment(error)) {
+    if (!file->is_regular_file(error) || (stays && has_records(file->path()))) continue;
+    bytes += file->file_size(error);
+  }
+  if (error) return std::nullopt;
+  return bytes;
+}
+
 }  // namespace
 
 layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memory) {
@@ -82,30 +112,37 @@ layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memo
   manifest.schema = schema_of(asked);
   if (asked.degree != 0) manifest.options.degree = asked.degree;
   if (asked.build_list != 0) manifest.options.list = std::max(asked.build_list, kLeastBuildList);
+  manifest.options.layout = layout_of(asked);
+  if (asked.code_bits != 0) manifest.options.code_bits = asked.code_bits - 1;
   manifest.options.memtable_rows =
       rows_per_memtable(packed_bytes(manifest.source_type, manifest.dimension), memory);
   return manifest;
 }
 
-OpenedFolder open_folder(const fs::path& folder, const IndexName& name,
-                         const collection::CollectionAccess& access) {
+OpenedFolder open_folder(const fs::path& folder, const IndexName& name, Places& places) {
   require_own_mark(folder, name);
   OpenedFolder opened;
+  opened.place = layout::read_place(folder);
   opened.aliases = layout::read_aliases(folder, to_string(name));
-  opened.collection = std::make_unique<collection::Collection>(folder / kCollection, access);
+  const fs::path collection = folder / kCollection;
+  const collection::CollectionAccess access =
+      places.access(opened.place, layout::read_collection(collection));
+  opened.segments = access.segments;
+  opened.collection = std::make_unique<collection::Collection>(collection, access);
   return opened;
 }
 
-OpenedFolder make_folder(const fs::path& folder, const IndexName& name,
-                         layout::CollectionManifest manifest,
-                         const collection::CollectionAccess& access) {
-  const NewFolders made(folder);
+OpenedFolder make_folder(const fs::path& folder, const IndexName& name, NewIndex made,
+                         Places& places) {
+  const NewFolders folders(folder);
   try {
-    collection::Collection::create(folder / kCollection, std::move(manifest), layout::as_it_is,
+    const collection::CollectionAccess& access = places.common();
+    collection::Collection::create(folder / kCollection, std::move(made.manifest), layout::as_it_is,
                                    access.logged ? access.log_segment_bytes : 0);
+    layout::write_place(folder, made.place);
     layout::write_aliases(folder, to_string(name), {});
     layout::write_coverage(folder, expected_mark(folder, name));
-    return open_folder(folder, name, access);
+    return open_folder(folder, name, places);
   } catch (...) {
     std::error_code ignored;  // what made it fail is what counts
     fs::remove_all(folder, ignored);
@@ -113,7 +150,7 @@ OpenedFolder make_folder(const fs::path& folder, const IndexName& name,
   }
 }
 
-std::vector<FolderOnDisk> folders_on_disk(const fs::path& all) {
+std::vector<FolderOnDisk> folders_on_disk(const fs::path& all, Places& places) {
   std::vector<FolderOnDisk> found;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(all, error)) {
@@ -123,11 +160,10 @@ std::vector<FolderOnDisk> folders_on_disk(const fs::path& all) {
     const fs::path manifest = entry.path() / kCollection / layout::kCollectionFile;
     folder.written_at = fs::last_write_time(manifest, error);
     if (error) continue;
-    fs::recursive_directory_iterator file(entry.path(), error);
-    for (; !error && file != fs::recursive_directory_iterator(); file.increment(error)) {
-      if (file->is_regular_file(error)) folder.bytes += file->file_size(error);
-    }
-    if (!error) found.push_back(folder);
+    const std::optional<std::uint64_t> bytes = loaded_bytes(entry.path(), places);
+    if (!bytes) continue;
+    folder.bytes = *bytes;
+    found.push_back(folder);
   }
   std::sort(found.begin(), found.end(), [](const FolderOnDisk& one, const FolderOnDisk& other) {
     return one.written_at > other.written_at;

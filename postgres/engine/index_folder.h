@@ -2,11 +2,12 @@
 #pragma once
 
 #include "collection/write/collection.h"
-#include "collection/write/collection_access.h"
 #include "layout/collection/alias_file.h"
 #include "layout/collection/collection_manifest.h"
+#include "layout/collection/place_file.h"
 #include "postgres/channel/requests.h"
 #include "postgres/engine/index_name.h"
+#include "postgres/engine/places.h"
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -21,6 +22,8 @@ layout::CollectionManifest manifest_for(const AskOpen& asked, std::uint64_t memo
 
 /// A collection that was opened, and which of its vectors rows share, as it is on the disk.
 struct OpenedFolder {
+  layout::IndexPlace place;            ///< what its file says
+  collection::SegmentAccess segments;  ///< where it is open
   std::unique_ptr<collection::Collection> collection;
   layout::AliasList aliases;
 };
@@ -29,23 +32,28 @@ struct OpenedFolder {
 /// it is not usable, and then the index has to begin anew; throws SystemError where the system
 /// failed, and then it may be usable later.
 OpenedFolder open_folder(const std::filesystem::path& folder, const IndexName& name,
-                         const collection::CollectionAccess& access);
+                         Places& places);
+
+/// What an index is made with.
+struct NewIndex {
+  layout::CollectionManifest manifest;
+  layout::IndexPlace place;
+};
 
 /// Makes an empty collection in a new folder, and opens it. Throws
 /// StatusError (invalid_argument) for a shape that no collection has, and Error; then nothing is
 /// left.
-OpenedFolder make_folder(const std::filesystem::path& folder, const IndexName& name,
-                         layout::CollectionManifest manifest,
-                         const collection::CollectionAccess& access);
+OpenedFolder make_folder(const std::filesystem::path& folder, const IndexName& name, NewIndex made,
+                         Places& places);
 
 struct FolderOnDisk {
   IndexName name;
-  std::uint64_t bytes = 0;                          ///< sum of its files
+  std::uint64_t bytes = 0;                          ///< sum of the files that are loaded
   std::filesystem::file_time_type written_at = {};  ///< when its manifest was
 };
 /// Returns the folders of indexes, those that were written last first. Those that go meanwhile may
 /// be left out.
-std::vector<FolderOnDisk> folders_on_disk(const std::filesystem::path& all);
+std::vector<FolderOnDisk> folders_on_disk(const std::filesystem::path& all, Places& places);
 
 /// Removes a folder, in a way that a kill does not leave half of an index under its name.
 void remove_folder(const std::filesystem::path& folder);

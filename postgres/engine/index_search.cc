@@ -15,20 +15,17 @@ namespace {
 static_assert(sizeof(ToldFound) + ASK_MOST_FOUND * (sizeof(std::uint64_t) + sizeof(float)) <=
               CHANNEL_ANSWER_BYTES);
 
-/// Records that are read at once.
-constexpr std::uint32_t kWidth = 1;
-
 search::RowForm form_of(const layout::CollectionManifest& shape) {
   return {shape.metric, shape.source_type, shape.stored_type, shape.dimension};
 }
 
-search::SearchParameters parameters_of(const AskSearch& asked) {
+search::SearchParameters parameters_of(const AskSearch& asked, std::uint32_t width) {
   if (asked.k == 0 || asked.k > ASK_MOST_ROWS || asked.list > ASK_MOST_ROWS) {
     throw StatusError(StatusCode::invalid_argument,
                       "a search for {} rows with a list of {}: 1 to {} are allowed", asked.k,
                       asked.list, ASK_MOST_ROWS);
   }
-  const search::GraphChoice choice{.list = std::max(asked.k, asked.list), .width = kWidth};
+  const search::GraphChoice choice{.list = std::max(asked.k, asked.list), .width = width};
   const Result<search::SearchParameters> made = search::SearchParameters::make(asked.k, choice);
   if (!made.ok()) throw StatusError(made.status().code(), "{}", made.status().message());
   return made.value();
@@ -99,7 +96,7 @@ void IndexSearch::prepare(std::shared_ptr<OpenIndex> index) {
   }
   request = {};
   request.index = index.get();
-  request.parameters = parameters_of(search);
+  request.parameters = parameters_of(search, index->records_at_once());
   set_query(query, index->shape());
   request.query = query_.data()->bytes;
   request.deadline = end_of(search.deadline_ms);

@@ -47,10 +47,24 @@ bool has_shape(const OpenIndex& index, const layout::CollectionManifest& wanted)
          *index.view()->schema == wanted.schema;
 }
 
+/// A place that cannot be read is another one.
+bool is_there(const fs::path& folder, const layout::IndexPlace& place) {
+  try {
+    return layout::read_place(folder) == place;
+  } catch (const SystemError&) {
+    throw;
+  } catch (const Error& error) {
+    spdlog::warn("{}: its index is opened where it is asked for", error.what());
+    return false;
+  }
+}
+
 }  // namespace
 
 Indexes::Indexes(IndexesOptions options)
-    : options_(std::move(options)), lock_(made(options_.folder)) {
+    : options_(std::move(options)),
+      places_(options_.access, options_.memory),
+      lock_(made(options_.folder)) {
   remove_leftovers(options_.folder);
 }
 
@@ -85,8 +99,8 @@ std::shared_ptr<OpenIndex> Indexes::try_open(Entry& entry, const IndexName& name
   if (!fs::exists(folder)) return nullptr;
   require_closed(name);
   try {
-    return keep(entry, std::make_shared<OpenIndex>(folder, name,
-                                                   open_folder(folder, name, options_.access)));
+    return keep(entry,
+                std::make_shared<OpenIndex>(folder, name, open_folder(folder, name, places_)));
   } catch (const SystemError&) {
     throw;
   } catch (const StatusError&) {
@@ -96,6 +110,22 @@ std::shared_ptr<OpenIndex> Indexes::try_open(Entry& entry, const IndexName& name
   }
   remove_folder(folder);
   return nullptr;
+}
+
+/// Opens a folder that is there in this place, and closes it first where it is open in another one.
+/// Rows that no segment has are lost then, and come again when the index catches up.
+std::shared_ptr<OpenIndex> Indexes::open_there(Entry& entry, const IndexName& name,
+                                               const layout::IndexPlace& place) {
+  if (const std::shared_ptr<OpenIndex> index = index_of(entry); index != nullptr) save(*index);
+  let_go(entry);
+  const fs::path folder = folder_of(name);
+  if (!fs::exists(folder)) return nullptr;
+  require_closed(name);
+  if (!is_there(folder, place)) {
+    layout::write_place(folder, place);
+    spdlog::info("index {} lies on {} now", to_string(name), place.tier);
+  }
+  return try_open(entry, name);
 }
 
 /// Makes an opened index one that others find, after it has its memory.
@@ -130,16 +160,23 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name) {
 
 std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& shape) {
   layout::CollectionManifest manifest = manifest_for(shape, options_.memory);
+  const layout::IndexPlace place = place_of(shape);
+  places_.check(place, manifest.options.layout);
   const std::shared_ptr<Entry> entry = entry_of(name);
   const std::lock_guard lock(entry->changing);
   std::shared_ptr<OpenIndex> index = index_of(*entry);
+  if (index != nullptr && has_shape(*index, manifest)) {
+    if (index->place() == place || index->is_building()) return index;
+    index.reset();
+    index = open_there(*entry, name, place);
+  }
   if (index != nullptr && has_shape(*index, manifest)) return index;
   if (index != nullptr && index->used_at() != 0) {
     throw StatusError(StatusCode::failed_precondition,
                       "index {} is open with vectors of another type, metric or dimension",
                       to_string(name));
   }
-  if (index == nullptr) index = try_open(*entry, name);
+  if (index == nullptr) index = open_there(*entry, name, place);
   if (index != nullptr && has_shape(*index, manifest)) return index;
   if (index != nullptr) {
     spdlog::warn("index {} begins anew: it has another shape", to_string(name));
@@ -150,14 +187,14 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
   require_closed(name);
   const fs::path folder = folder_of(name);
   index = std::make_shared<OpenIndex>(
-      folder, name, make_folder(folder, name, std::move(manifest), options_.access));
+      folder, name, make_folder(folder, name, {std::move(manifest), place}, places_));
   if (shape.begins == kAskBuilds) index->begin_build(options_.memory / kWaitingShare);
   drop_former(name);
   return keep(*entry, std::move(index));
 }
 
 void Indexes::open_ahead(const Interruption& gives_up) {
-  for (const FolderOnDisk& known : folders_on_disk(options_.folder)) {
+  for (const FolderOnDisk& known : folders_on_disk(options_.folder, places_)) {
     if (gives_up()) return;
     if (memory_used() + known.bytes > options_.memory) continue;
     const std::shared_ptr<Entry> entry = entry_of(known.name);
@@ -310,6 +347,7 @@ std::size_t Indexes::memory_used() const {
   }
   std::size_t sum = 0;
   for (const auto& index : all_open()) sum += index->memory();
+  sum += places_.pool_bytes();
   const std::lock_guard lock(mutex_);
   used_ = sum;
   counted_at_ = now;

@@ -9,6 +9,7 @@
 #include "postgres/channel/requests.h"
 #include "postgres/engine/index_name.h"
 #include "postgres/engine/open_index.h"
+#include "postgres/engine/places.h"
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -22,10 +23,11 @@ namespace farvec::postgres {
 
 struct IndexesOptions {
   std::filesystem::path folder;
-  /// The most bytes that open indexes may take: records of segments, ids and fresh rows. What a
-  /// merge makes meanwhile, and the memory of searches that run, come on top.
+  /// The most bytes that open indexes may take: records of segments that do not stay on a disk,
+  /// pools, ids and fresh rows. What a merge makes meanwhile, and the memory of searches that run,
+  /// come on top.
   std::uint64_t memory = 0;
-  collection::CollectionAccess access;
+  collection::CollectionAccess access;  ///< where indexes lie is left out
 };
 
 /// Any thread may call everything at any time.
@@ -44,7 +46,8 @@ class Indexes {
   /// was from being closed. Throws Error.
   std::shared_ptr<OpenIndex> open(const IndexName& name);
   /// The same, and makes it where there is none, or where it is not usable or has another shape.
-  /// Then an index of the same file with another number is gone for good, and is dropped.
+  /// Then an index of the same file with another number is gone for good, and is dropped. One that
+  /// is open in another place is opened again, and has to catch up; where it is built it stays.
   std::shared_ptr<OpenIndex> open(const IndexName& name, const AskOpen& shape);
   /// Opens indexes that have folders, those that were written last first, as long as there is room
   /// without closing others. What cannot be opened stays closed until it is asked for. It may take
@@ -78,6 +81,8 @@ class Indexes {
   std::shared_ptr<Entry> entry_of(const IndexName& name);
   std::shared_ptr<OpenIndex> index_of(const Entry& entry) const;
   std::shared_ptr<OpenIndex> try_open(Entry& entry, const IndexName& name);
+  std::shared_ptr<OpenIndex> open_there(Entry& entry, const IndexName& name,
+                                        const layout::IndexPlace& place);
   void drop_former(const IndexName& name);
   std::shared_ptr<OpenIndex> keep(Entry& entry, std::shared_ptr<OpenIndex> index);
   static void save(OpenIndex& index);
@@ -91,6 +96,7 @@ class Indexes {
   std::size_t memory_used() const;
 
   const IndexesOptions options_;
+  Places places_;
   const layout::DirectoryLock lock_;
   mutable std::mutex mutex_;
   std::map<IndexName, std::shared_ptr<Entry>> entries_;

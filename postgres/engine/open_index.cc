@@ -37,11 +37,19 @@ std::uint64_t unlinked_in(const collection::View& view) {
   return rows;
 }
 
+/// Copies as much of a text as there is room for, with a zero after it.
+template <std::size_t bytes>
+void put(char (&to)[bytes], const std::string& text) {
+  text.copy(to, bytes - 1);
+}
+
 }  // namespace
 
 OpenIndex::OpenIndex(std::filesystem::path folder, IndexName name, OpenedFolder opened)
     : folder_(std::move(folder)),
       name_(name),
+      place_(std::move(opened.place)),
+      segments_(std::move(opened.segments)),
       collection_(std::move(opened.collection)),
       shared_({.folder = folder_,
                .name = name,
@@ -208,10 +216,36 @@ ToldState OpenIndex::state() const {
 }
 
 std::size_t OpenIndex::memory() const {
-  const collection::ViewSize size = size_of(*collection_->view());
+  const collection::ViewPointer view = collection_->view();
+  const collection::ViewSize size = size_of(*view);
   const std::shared_ptr<IndexBuild> build = building();
-  return size.segment_bytes + size.dram_bytes + shared_.bytes() +
+  return size.loaded_bytes + own_pool_bytes(*view) + size.dram_bytes + shared_.bytes() +
          (build == nullptr ? 0 : build->bytes());
+}
+
+/// A pool is filled later, and never has more than all records.
+std::size_t OpenIndex::own_pool_bytes(const collection::View& view) const {
+  if (place_.pool_bytes == 0 || segments_.shape.pools == nullptr) return 0;
+  std::uint64_t all = 0;
+  for (const collection::View::Bulk& bulk : view.segments) all += bulk.segment->file_bytes();
+  return std::min(all, place_.pool_bytes);
+}
+
+ToldPlace OpenIndex::told_place() const {
+  const collection::ViewPointer now = view();
+  const layout::CollectionOptions& options = shape().options;
+  ToldPlace told{};
+  put(told.tier, segments_.tier->name());
+  put(told.device, collection::modelled_device(segments_));
+  if (segments_.shape.pools != nullptr) {
+    told.pool = segments_.shape.pools->bytes();
+    told.pool_used = segments_.shape.pools->used();
+  }
+  told.loaded = size_of(*now).loaded_bytes;
+  told.layout = asked_layout(options.layout);
+  told.code_bits = options.code_bits ? *options.code_bits + 1 : 0;
+  told.segments = static_cast<std::uint32_t>(now->segments.size());
+  return told;
 }
 
 }  // namespace farvec::postgres

@@ -43,6 +43,12 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   const std::filesystem::path& folder() const { return folder_; }
   const layout::CollectionManifest& shape() const { return collection_->shape(); }
   collection::ViewPointer view() const { return collection_->view(); }
+  /// Returns the place in which it was opened.
+  const layout::IndexPlace& place() const { return place_; }
+  /// Returns how many records a search reads at once: several where it waits for each.
+  std::uint32_t records_at_once() const { return segments_.shape.width; }
+  /// Returns where it is open, and what it has there.
+  ToldPlace told_place() const;
 
   /// Brings the records of all segments to memory. Throws Error.
   void load() const;
@@ -84,7 +90,8 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   bool ready() const { return caught_up() && ready_.load(std::memory_order_relaxed); }
   /// Takes no lock for long: a core may call it.
   ToldState state() const;
-  /// Returns the bytes that it takes in this process: records, ids and fresh rows.
+  /// Returns the bytes that it takes in this process: records that do not stay on a disk, a pool of
+  /// its own, ids and fresh rows.
   std::size_t memory() const;
 
   /// A number that no other index has that this process opened. Not 0.
@@ -107,8 +114,12 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   void insert_all(const changes::RowBatch& batch, Ticks until, const Manner& manner);
   std::vector<std::uint64_t> note_pages(const AskLacks& asked, std::span<const AskPage> pages);
 
+  std::size_t own_pool_bytes(const collection::View& view) const;
+
   const std::filesystem::path folder_;
   const IndexName name_;
+  const layout::IndexPlace place_;
+  const collection::SegmentAccess segments_;
   const std::unique_ptr<collection::Collection> collection_;
   SharedVectors shared_;
   mutable std::mutex build_mutex_;

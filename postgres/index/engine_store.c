@@ -38,6 +38,15 @@ static Store* open_in_engine(const StoreIdentity* identity, const StoreShape* sh
   return store;
 }
 
+// The engine is told when this backend opens the index the next time.
+static void lie_in_engine(Store* store, const StorePlacing* placing) {
+  if (memcmp(&store->placing, placing, sizeof *placing) == 0) return;
+  store->placing = *placing;
+  store->opened_in = 0;
+  store->looked_in = 0;
+  store->ready_in = 0;
+}
+
 bool ask_engine(EngineLink* link, uint32 operation, const void* request, Size bytes,
                 Patience* patience, uint32* answered, farvec_error* error) {
   void* to = engine_request(link, patience, error);
@@ -65,8 +74,12 @@ static bool open_now(Store* store, EngineLink* link, AskBegins begins, Patience*
                    .dimension = store->shape.dimension,
                    .degree = store->shape.degree,
                    .build_list = store->shape.build_list,
-                   .begins = begins};
+                   .begins = begins,
+                   .pool_bytes = store->placing.pool_bytes,
+                   .layout = store->placing.layout,
+                   .code_bits = store->placing.code_bits};
   uint32 bytes;
+  memcpy(asked.tier, store->placing.tier, sizeof asked.tier);
   for (uint32 i = 0; i < store->columns.count; i++) {
     asked.columns[i] = (uint8)store->columns.columns[i].type;
   }
@@ -124,6 +137,30 @@ static StoreState state_in_engine(Store* store, Patience* patience) {
                       .ready = state.ready == 1,
                       .rows = state.rows,
                       .bytes = state.bytes};
+}
+
+static bool place_in_engine(Store* store, StorePlace* place, Patience* patience,
+                            farvec_error* error) {
+  ToldPlace told;
+  uint32 bytes;
+  EngineLink* link = reach_engine(store, patience, error);
+  if (link == NULL ||
+      !ask_engine(link, kAskPlace, &store->index, sizeof store->index, patience, &bytes, error)) {
+    return false;
+  }
+  if (bytes != sizeof told) elog(ERROR, "the engine of farvec tells a place in %u bytes", bytes);
+  memcpy(&told, link->answer, sizeof told);
+  told.tier[sizeof told.tier - 1] = '\0';
+  told.device[sizeof told.device - 1] = '\0';
+  *place = (StorePlace){.pool = told.pool,
+                        .pool_used = told.pool_used,
+                        .loaded = told.loaded,
+                        .layout = told.layout,
+                        .code_bits = told.code_bits,
+                        .segments = told.segments};
+  strlcpy(place->tier, told.tier, sizeof place->tier);
+  strlcpy(place->device, told.device, sizeof place->device);
+  return true;
 }
 
 static bool was_ready_in_engine(const Store* store) {
@@ -380,6 +417,8 @@ const StoreKind kEngineStore = {.name = "engine",
                                 .is_shared = false,
                                 .has_true_distances = true,
                                 .open = open_in_engine,
+                                .lie = lie_in_engine,
+                                .place = place_in_engine,
                                 .begin = begin_in_engine,
                                 .build = build_in_engine,
                                 .state = state_in_engine,

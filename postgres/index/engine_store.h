@@ -13,6 +13,7 @@ typedef struct Store {
   AskedIndex index;
   StoreShape shape;
   StoreColumns columns;
+  StorePlacing placing;
   uint64 opened_in;  // the incarnation in which this backend has opened it
   uint64 looked_in;  // that of the last state()
   uint64 ready_in;   // that in which it was ready then; 0: none

@@ -33,6 +33,8 @@ typedef struct IndexOptions {
   int ef_construction;
   int tier;
   int layout;
+  int pool;
+  int code_bits;  // -1: not given
 } IndexOptions;
 
 // An index that is used, with its store.
@@ -59,6 +61,8 @@ bytea* index_options(Datum options, bool validate);
 void define_index_options(void);
 // The address in WITH (node = ...), or NULL.
 const char* node_of(Relation index);
+// Where it is to lie in the server's engine (placing.c).
+StorePlacing placing_of(Relation index);
 
 // ---- Values (value.c) ----
 
@@ -170,5 +174,7 @@ void add_clauses(struct PlannerInfo* root, struct IndexPath* path);
 
 // From now on plans leave out distances that only order (plan.c). Once in a process.
 void watch_plans(void);
+// Has EXPLAIN (ANALYZE) say what scans did, where PostgreSQL lets it.
+void watch_explain(void);
 
 #endif

@@ -53,4 +53,8 @@ void open_index(OpenIndex* index, Relation relation, uint32 deadline_ms) {
   index->patience = patience_for(deadline_ms);
   index->store = index->kind->open(&identity, &index->meta.shape, &index->columns, node,
                                    relation->rd_rel->relowner, &index->patience);
+  if (index->kind->lie != NULL) {
+    const StorePlacing placing = placing_of(relation);
+    index->kind->lie(index->store, &placing);
+  }
 }

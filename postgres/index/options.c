@@ -7,9 +7,11 @@
 
 #include "postgres/connections.h"
 #include "postgres/index/index.h"
+#include "postgres/index/placing.h"
 
 #define MAX_DEGREE 1024
 #define MAX_BUILD_LIST 10000
+#define MAX_CODE_BITS 8
 #define MAX_SEARCH_LIST 100000
 #define USUAL_SEARCH_LIST 64
 
@@ -27,14 +29,6 @@ static void check_node(const char* address) {
   }
 }
 
-static void refuse_not_yet(const char* value) {
-  if (value == NULL || *value == '\0') return;
-  ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                  errmsg("tier and layout cannot be chosen yet (\"%s\")", value),
-                  errhint("Leave them out, or serve the index from a compute node, which has them: "
-                          "WITH (node = 'host:port').")));
-}
-
 static void add_integer(const char* name, const char* text, int most) {
   add_int_reloption(kind, name, text, 0, 0, most, AccessExclusiveLock);
 }
@@ -47,8 +41,14 @@ void define_index_options(void) {
   add_integer("m", "Half of degree: pgvector's name", MAX_DEGREE / 2);
   add_integer("build_list", "Candidates of an insert into the graph", MAX_BUILD_LIST);
   add_integer("ef_construction", "build_list: pgvector's name", MAX_BUILD_LIST);
-  add_string_reloption(kind, "tier", "Where vectors lie", "", refuse_not_yet, AccessExclusiveLock);
-  add_string_reloption(kind, "layout", "How records lie", "", refuse_not_yet, AccessExclusiveLock);
+  add_string_reloption(kind, "tier", "Where records lie in the server's engine", "", check_tier,
+                       AccessExclusiveLock);
+  add_string_reloption(kind, "layout", "How records lie there, when the index is made", "",
+                       check_layout, AccessExclusiveLock);
+  add_string_reloption(kind, "pool", "Memory for records of slotted pages, as in 64MB", "",
+                       check_pool, AccessExclusiveLock);
+  add_int_reloption(kind, "code_bits", "Bits of a dimension in codes; 0: there are none", -1, -1,
+                    MAX_CODE_BITS, AccessExclusiveLock);
 }
 
 static void refuse_both(int one, const char* name, int other, const char* other_name) {
@@ -64,12 +64,13 @@ bytea* index_options(Datum options, bool validate) {
   static const relopt_parse_elt parsed[] = {
       OPTION(node, STRING),    OPTION(degree, INT),          OPTION(m, INT),
       OPTION(build_list, INT), OPTION(ef_construction, INT), OPTION(tier, STRING),
-      OPTION(layout, STRING)};
+      OPTION(layout, STRING),  OPTION(pool, STRING),         OPTION(code_bits, INT)};
   IndexOptions* made =
       build_reloptions(options, validate, kind, sizeof(IndexOptions), parsed, lengthof(parsed));
   if (made != NULL && validate) {
     refuse_both(made->degree, "degree", made->m, "m");
     refuse_both(made->build_list, "build_list", made->ef_construction, "ef_construction");
+    check_placing(made);
   }
   return (bytea*)made;
 }

@@ -14,6 +14,7 @@
 #include <utils/rel.h>
 
 #include "postgres/index/index.h"
+#include "postgres/index/placing.h"
 
 static planner_hook_type other_hook = NULL;
 
@@ -55,6 +56,7 @@ static void visit_all(List* plans) {
 static void visit_queries_below(Plan* plan) {
   if (plan == NULL) return;
   check_stack_depth();
+  if (IsA(plan, IndexScan)) tell_model(((IndexScan*)plan)->indexid);
   if (IsA(plan, SubqueryScan)) {
     Plan* query = ((SubqueryScan*)plan)->subplan;
     forget_order_below(query);

@@ -19,6 +19,7 @@
 
 #include "postgres/index/deadlines.h"
 #include "postgres/index/pending.h"
+#include "postgres/index/placing.h"
 #include "postgres/index/scan.h"
 
 PG_FUNCTION_INFO_V1(farvec_stats);
@@ -82,6 +83,16 @@ static Tally tally(Relation index) {
   return sums;
 }
 
+static void append_its_place(StringInfo text, OpenIndex* index) {
+  farvec_error error;
+  StorePlace place;
+  if (index->kind->place == NULL) return;
+  if (!index->kind->place(index->store, &place, &index->patience, &error)) {
+    raise_store_error(&error, node_of(index->relation), &index->patience);
+  }
+  append_place(text, &place);
+}
+
 // The store is asked. One that does not answer is told as an error in the answer, since that is
 // what the reader wants to know.
 static void append_store(StringInfo text, OpenIndex* index) {
@@ -93,6 +104,7 @@ static void append_store(StringInfo text, OpenIndex* index) {
         text,
         "\"ready\": %s, \"foreign\": %s, \"stored\": " UINT64_FORMAT ", \"bytes\": " UINT64_FORMAT,
         state.ready ? "true" : "false", state.foreign ? "true" : "false", state.rows, state.bytes);
+    append_its_place(text, index);
   }
   PG_CATCH();
   {
@@ -137,33 +149,42 @@ Datum farvec_stats(PG_FUNCTION_ARGS) {
   PG_RETURN_DATUM(json_datum(&text));
 }
 
-// How many rows meet the conditions is counted where a scan comes to their end.
-static const char* matches_of(const ScanReport* scan) {
-  return scan->handed == 0 || scan->counts.matches == kNotKnown
-             ? "null"
-             : psprintf(UINT64_FORMAT, (uint64)scan->counts.matches);
+void scan_numbers(const ScanReport* report, ScanNumber numbers[FARVEC_SCAN_NUMBERS]) {
+  const farvec_counts* counts = &report->counts;
+  // How many rows meet the conditions is counted where a scan comes to their end.
+  const bool has_matches = report->handed > 0 && counts->matches != kNotKnown;
+  const ScanNumber all[FARVEC_SCAN_NUMBERS] = {{"batches", report->batches, true},
+                                               {"found", report->found, true},
+                                               {"dead", report->dead, true},
+                                               {"rest", report->rest, true},
+                                               {"nulls", report->nulls, true},
+                                               {"hops", counts->hops, true},
+                                               {"reads", counts->reads, true},
+                                               {"bytes", counts->bytes, true},
+                                               {"estimates", counts->estimates, true},
+                                               {"distances", counts->distances, true},
+                                               {"conditions", report->keys, true},
+                                               {"handed_down", report->handed, true},
+                                               {"matches", counts->matches, has_matches},
+                                               {"walks", counts->walks, true},
+                                               {"scans", counts->scans, true}};
+  memcpy(numbers, all, sizeof all);
 }
 
 // Null before the first scan of the session.
 Datum farvec_last_scan(PG_FUNCTION_ARGS) {
-  const ScanReport* scan = &last_scan;
+  ScanNumber numbers[FARVEC_SCAN_NUMBERS];
   StringInfoData text;
-  if (!OidIsValid(scan->index)) PG_RETURN_NULL();
+  if (!OidIsValid(last_scan.index)) PG_RETURN_NULL();
   initStringInfo(&text);
-  const char* name = get_rel_name(scan->index);
+  const char* name = get_rel_name(last_scan.index);
   appendStringInfoString(&text, "{\"index\": ");
   escape_json(&text, name == NULL ? "" : name);
-  appendStringInfo(
-      &text,
-      ", \"batches\": " UINT64_FORMAT ", \"found\": " UINT64_FORMAT ", \"dead\": " UINT64_FORMAT
-      ", \"rest\": " UINT64_FORMAT ", \"nulls\": " UINT64_FORMAT ", \"hops\": " UINT64_FORMAT
-      ", \"reads\": " UINT64_FORMAT ", \"bytes\": " UINT64_FORMAT ", \"estimates\": " UINT64_FORMAT
-      ", \"distances\": " UINT64_FORMAT
-      ", \"conditions\": %u, \"handed_down\": %u, \"matches\": %s"
-      ", \"walks\": " UINT64_FORMAT ", \"scans\": " UINT64_FORMAT "}",
-      scan->batches, scan->found, scan->dead, scan->rest, scan->nulls, (uint64)scan->counts.hops,
-      (uint64)scan->counts.reads, (uint64)scan->counts.bytes, (uint64)scan->counts.estimates,
-      (uint64)scan->counts.distances, scan->keys, scan->handed, matches_of(scan),
-      (uint64)scan->counts.walks, (uint64)scan->counts.scans);
+  scan_numbers(&last_scan, numbers);
+  for (int i = 0; i < FARVEC_SCAN_NUMBERS; i++) {
+    appendStringInfo(&text, ", \"%s\": %s", numbers[i].name,
+                     numbers[i].is_known ? psprintf(UINT64_FORMAT, numbers[i].value) : "null");
+  }
+  appendStringInfoChar(&text, '}');
   PG_RETURN_DATUM(json_datum(&text));
 }

@@ -23,15 +23,61 @@
 
 ScanReport last_scan;
 
+// What an IndexScanDesc has of ours.
+typedef struct ScanRuns {
+  FarvecScan* now;   // NULL: its first row was not asked for yet
+  ScanReport ended;  // what the runs before it did
+} ScanRuns;
+
 IndexScanDesc farvec_begin_scan(Relation index, int keys, int order_bys) {
   IndexScanDesc scan = RelationGetIndexScan(index, keys, order_bys);
-  scan->opaque = NULL;
+  scan->opaque = palloc0(sizeof(ScanRuns));
   // The executor reads them after each row.
   if (order_bys > 0) {
     scan->xs_orderbyvals = palloc0(sizeof(Datum) * (Size)order_bys);
     scan->xs_orderbynulls = palloc0(sizeof(bool) * (Size)order_bys);
   }
   return scan;
+}
+
+static void add_report(ScanReport* sum, const ScanReport* one) {
+  const uint64 before = sum->counts.matches;
+  const bool is_first = !OidIsValid(sum->index);
+  sum->index = one->index;
+  sum->batches += one->batches;
+  sum->found += one->found;
+  sum->dead += one->dead;
+  sum->rest += one->rest;
+  sum->nulls += one->nulls;
+  sum->keys = one->keys;
+  sum->handed = one->handed;
+  sum->counts.hops += one->counts.hops;
+  sum->counts.reads += one->counts.reads;
+  sum->counts.bytes += one->counts.bytes;
+  sum->counts.estimates += one->counts.estimates;
+  sum->counts.distances += one->counts.distances;
+  sum->counts.walks += one->counts.walks;
+  sum->counts.scans += one->counts.scans;
+  const bool is_known = one->counts.matches != kNotKnown && (is_first || before != kNotKnown);
+  sum->counts.matches = is_known ? before + one->counts.matches : kNotKnown;
+}
+
+ScanReport report_of_scan(IndexScanDesc scan) {
+  const ScanRuns* runs = scan->opaque;
+  ScanReport sum = runs->ended;
+  if (runs->now != NULL) add_report(&sum, &runs->now->report);
+  return sum;
+}
+
+static void end_run(IndexScanDesc scan) {
+  ScanRuns* runs = scan->opaque;
+  FarvecScan* own = runs->now;
+  runs->now = NULL;
+  if (own == NULL) return;
+  last_scan = own->report;
+  add_report(&runs->ended, &own->report);
+  end_rest(own);
+  MemoryContextDelete(own->context);
 }
 
 void farvec_rescan(IndexScanDesc scan, ScanKey keys, int key_count, ScanKey order_bys,
@@ -44,16 +90,13 @@ void farvec_rescan(IndexScanDesc scan, ScanKey keys, int key_count, ScanKey orde
   if (order_bys != NULL && scan->numberOfOrderBys > 0) {
     memmove(scan->orderByData, order_bys, (Size)scan->numberOfOrderBys * sizeof(ScanKeyData));
   }
-  farvec_end_scan(scan);
+  end_run(scan);
 }
 
 void farvec_end_scan(IndexScanDesc scan) {
-  FarvecScan* own = scan->opaque;
+  end_run(scan);
+  pfree(scan->opaque);
   scan->opaque = NULL;
-  if (own == NULL) return;
-  last_scan = own->report;
-  end_rest(own);
-  MemoryContextDelete(own->context);
 }
 
 static void read_query(FarvecScan* own, IndexScanDesc scan) {
@@ -92,7 +135,7 @@ static FarvecScan* begin(IndexScanDesc scan) {
   const MemoryContext before = MemoryContextSwitchTo(context);
   FarvecScan* own = palloc0(sizeof *own);
   own->context = context;
-  scan->opaque = own;
+  ((ScanRuns*)scan->opaque)->now = own;
   send_kept_rows(scan->indexRelation);
   open_index(&own->index, scan->indexRelation, FARVEC_SCAN_DEADLINE_MS);
   read_query(own, scan);
@@ -240,7 +283,7 @@ static void next_step(FarvecScan* own) {
 
 bool farvec_next(IndexScanDesc scan, ScanDirection direction) {
   if (!ScanDirectionIsForward(direction)) elog(ERROR, "farvec indexes are read forwards");
-  FarvecScan* own = scan->opaque;
+  FarvecScan* own = ((ScanRuns*)scan->opaque)->now;
   if (own == NULL) own = begin(scan);
   while (own->step != kOver) {
     if (next_row(own, scan)) return true;

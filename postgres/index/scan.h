@@ -32,6 +32,20 @@ typedef struct ScanReport {
 
 extern ScanReport last_scan;
 
+// One of the numbers of a report, for readers.
+typedef struct ScanNumber {
+  const char* name;
+  uint64 value;
+  bool is_known;
+} ScanNumber;
+
+#define FARVEC_SCAN_NUMBERS 15
+void scan_numbers(const ScanReport* report, ScanNumber numbers[FARVEC_SCAN_NUMBERS]);
+
+// What all runs of a scan did that have ended, and the one that has not. A scan on the inner side
+// of a join runs many times.
+ScanReport report_of_scan(IndexScanDesc scan);
+
 typedef struct Rest Rest;
 
 typedef struct FarvecScan {

@@ -216,14 +216,14 @@ static bool begin_again(StatusMeta* meta, void* unused) {
   return is_change;
 }
 
-// Each page that was begun has a smaller generation than the next one, so the VIDs of the page that
-// is being filled are bounded by it too; but those that come later into this page are not yet
-// known.
+// Entries come into the page that is being filled, which was begun last. Where it has none, all of
+// its VIDs are still to come: a standby's replay may be between the record that begins a page and
+// those that fill it.
 static uint64 next_vid(Relation index, const StatusMeta* meta) {
   if (meta->filling == 0) return vid_of(meta->generation, 0, 0);
   StatusPage* page = palloc(sizeof *page);
   status_read(index, meta->filling, NULL, page);
-  const uint64 next = page->used == 0 ? vid_of(meta->generation, 0, 0)
+  const uint64 next = page->used == 0 ? vid_of(meta->generation - 1, meta->filling, 0)
                                       : vid_of(page->generation, page->block, page->used - 1) + 1;
   pfree(page);
   return next;

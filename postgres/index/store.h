@@ -36,6 +36,29 @@ typedef struct StoreShape {
   uint32 build_list;  // candidates of an insert
 } StoreShape;
 
+#define FARVEC_TIER_BYTES 104  // the word of a tier, with the zero at its end
+#define FARVEC_DEVICE_BYTES 256
+
+// Where an index is to lie in the server's engine. Its bytes are compared.
+typedef struct StorePlacing {
+  uint64 pool_bytes;             // its own pool for slotted pages; 0: it shares one
+  uint32 layout;                 // an AskLayout
+  uint32 code_bits;              // one more than the bits of a dimension; 0: not said
+  char tier[FARVEC_TIER_BYTES];  // empty: the usual one
+} StorePlacing;
+
+// Where it lies.
+typedef struct StorePlace {
+  char tier[FARVEC_TIER_BYTES];
+  char device[FARVEC_DEVICE_BYTES];  // empty: it is not modelled
+  uint64 pool;                       // bytes that pools of slotted pages may take
+  uint64 pool_used;
+  uint64 loaded;  // bytes of segments that are in memory
+  uint32 layout;
+  uint32 code_bits;
+  uint32 segments;
+} StorePlace;
+
 // Types of columns, as layout/attributes/schema.h has them.
 #define FARVEC_COLUMN_I64 2
 #define FARVEC_COLUMN_F64 3
@@ -133,6 +156,12 @@ typedef struct StoreKind {
   // are copied.
   Store* (*open)(const StoreIdentity* identity, const StoreShape* shape,
                  const StoreColumns* columns, const char* place, Oid owner, Patience* patience);
+  // Says where an index that was opened is to lie. It moves there the next time that the store is
+  // asked; a layout is that of an index which is made after this. NULL: the store has one place.
+  void (*lie)(Store* store, const StorePlacing* placing);
+  // Asks where it lies. Answers false, with the reason in `error`, where the store is away. NULL:
+  // it cannot be said.
+  bool (*place)(Store* store, StorePlace* place, Patience* patience, farvec_error* error);
 
   // Makes the store empty and this index's own. Ends with an error where what it holds belongs to
   // another index that is still there. No other backend uses the store meanwhile. `is_build` tells

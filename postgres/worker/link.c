@@ -227,7 +227,8 @@ static const char* hint_of(int32 status) {
   switch (status) {
     case FARVEC_RESOURCE_EXHAUSTED:
       return "Make room on a disk that is full. Where memory is what lacks, raise "
-             "farvec.engine_memory, and start the server again, or drop indexes.";
+             "farvec.engine_memory, and start the server again, drop indexes, or have records stay "
+             "on a disk: WITH (tier = 'ssd').";
     case FARVEC_FAILED_PRECONDITION:
     case FARVEC_NOT_FOUND:
       return "The engine was started again meanwhile: run the statement again.";

@@ -23,6 +23,10 @@ void set_shared_pools(SearchShape& shape, const DiskArguments& arguments) {
   shape.pools = std::make_shared<slotted::PoolBudget>(parse_bytes(budget, "--memory-budget"));
 }
 
+std::shared_ptr<slotted::PoolBudget> pools_of_records(std::size_t bytes) {
+  return std::make_shared<slotted::PoolBudget>(bytes, slotted::PoolBudget::Counts::records_alone);
+}
+
 void settle_pools(const SearchShape& shape) {
   if (shape.pools != nullptr) shape.pools->settle();
 }

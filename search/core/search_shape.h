@@ -42,6 +42,10 @@ void set_largest(SearchShape& shape, const SearchChoice& choice);
 /// number of bytes.
 void set_shared_pools(SearchShape& shape, const DiskArguments& arguments);
 
+/// Returns a budget for what pools and their maps take: what searches keep beside these comes on
+/// top.
+std::shared_ptr<slotted::PoolBudget> pools_of_records(std::size_t bytes);
+
 /// Goes on with dividing the budget that pools share, if they do (PoolBudget::settle()).
 void settle_pools(const SearchShape& shape);
 

@@ -1,5 +1,6 @@
 """The engines of standbys and of restored servers, their memory, and a server without one."""
 import os
+import re
 import shutil
 import signal
 import unittest
@@ -8,7 +9,45 @@ from engine_base import AWAY, ROWS, SETTINGS, EngineTest, wait_until
 from postgres_server import Postgres, SqlError
 
 
-class Standby(EngineTest):
+class StandbyTest(EngineTest):
+    """Has standbys of its server."""
+
+    @staticmethod
+    def wait_until_replayed(standby, position):
+        wait_until("the standby has followed", lambda: standby.one(
+            f"SELECT pg_last_wal_replay_lsn() >= '{position}';") == "t")
+
+    def start_standby(self, **settings):
+        folder = self.server.top / f"standby-{len(list(self.server.top.glob('standby-*')))}"
+        folder.mkdir(mode=0o700)
+        self.server.own(folder)
+        self.server.run("pg_basebackup", "--pgdata", folder, "--host", self.server.sockets,
+                        "--username", "postgres", "--write-recovery-conf", "--checkpoint", "fast",
+                        **self.server.as_user)
+        standby = Postgres.__new__(Postgres)
+        standby.__dict__.update(self.server.__dict__)
+        standby.folder, standby.log, standby.sessions = folder, folder.with_suffix(".log"), {}
+        standby.start({**SETTINGS, "hot_standby": "on",
+                       "primary_conninfo": f"host={self.server.sockets} user=postgres", **settings})
+        self.addCleanup(standby.control, "stop", "--mode", "immediate")
+        self.addCleanup(standby.end_sessions)
+        return standby
+
+    def wait_for_replay(self, standby):
+        self.wait_until_replayed(standby, self.one("SELECT pg_current_wal_insert_lsn();"))
+
+    def follower_of(self, standby):
+        """What the tests do, on the standby."""
+        class Follower(EngineTest):
+            server = standby
+
+            def runTest(self):
+                pass
+
+        return Follower()
+
+
+class Standby(StandbyTest):
     """A standby has an engine of its own, which follows the pages that were replayed."""
 
     def test_a_standby_answers_follows_and_is_promoted(self):
@@ -35,36 +74,66 @@ class Standby(EngineTest):
         follower.assert_answers()
         follower.assert_sound("items_v")
 
-    def start_standby(self):
-        folder = self.server.top / "standby"
-        folder.mkdir(mode=0o700)
-        self.server.own(folder)
-        self.server.run("pg_basebackup", "--pgdata", folder, "--host", self.server.sockets,
-                        "--username", "postgres", "--write-recovery-conf", "--checkpoint", "fast",
-                        **self.server.as_user)
-        standby = Postgres.__new__(Postgres)
-        standby.__dict__.update(self.server.__dict__)
-        standby.folder, standby.log, standby.sessions = folder, folder.with_name("standby.log"), {}
-        standby.start({**SETTINGS, "hot_standby": "on",
-                       "primary_conninfo": f"host={self.server.sockets} user=postgres"})
-        self.addCleanup(standby.control, "stop", "--mode", "immediate")
-        self.addCleanup(standby.end_sessions)
-        return standby
 
-    def wait_for_replay(self, standby):
-        position = self.one("SELECT pg_current_wal_insert_lsn();")
-        wait_until("the standby has followed", lambda: standby.one(
-            f"SELECT pg_last_wal_replay_lsn() >= '{position}';") == "t")
+class ReplayedInPart(StandbyTest):
+    """A standby gets its WAL from an archive, and stands still in the middle of it."""
 
-    def follower_of(self, standby):
-        """What the tests do, on the standby."""
-        class Follower(EngineTest):
-            server = standby
+    def test_rows_of_a_page_that_was_empty_when_it_caught_up_are_found(self):
+        """That is between the record that begins a page and those that fill it."""
+        self.make_items(600)
+        archive = self.server.top / "archive"
+        archive.mkdir()
+        self.server.own(archive)
+        # What the standby has fetched, it reads again until there is more.
+        standby = self.start_standby(primary_conninfo="", wal_retrieve_retry_interval="100ms",
+                                     restore_command=f'cp {archive}/%f "%p"')
+        follower = self.follower_of(standby)
+        self.server.end_sessions()
+        self.server.control("stop", "--mode", "fast")
+        self.server.start({**SETTINGS, "fsync": "off"})  # a start fills no page of an earlier one
+        begin = self.one("SELECT pg_current_wal_insert_lsn();")
+        self.sql(f"INSERT INTO items {ROWS.format(601, 700)};")
+        end = self.one("SELECT pg_current_wal_insert_lsn();")
+        self.sql("SELECT pg_switch_wal();")
+        here = self.end_of_first_page_begun(begin, end)
+        self.archive_until(archive, here)
+        self.wait_until_replayed(standby, here)
+        follower.assert_answers()
+        self.assertEqual(follower.one("SELECT count(*) FROM items;"), "600")
+        self.archive_until(archive, None)
+        self.wait_until_replayed(standby, end)
+        self.assertEqual(follower.one("SELECT count(*) FROM items;"), "700")
+        follower.assert_sound("items_v")
+        self.assertEqual(standby.control("promote"), 0)
+        wait_until("it is promoted", lambda: standby.one("SELECT pg_is_in_recovery();") == "f")
+        follower.assert_answers()
+        follower.assert_sound("items_v")
 
-            def runTest(self):
-                pass
+    def end_of_first_page_begun(self, begin, end):
+        """Where the WAL goes on after the record of the meta page and a page of the index."""
+        dump = self.server.run("pg_waldump", "--path", self.server.folder / "pg_wal", "--start", begin,
+                               "--end", end, **self.server.as_user)
+        file = self.one("SELECT pg_relation_filenode('items_v');")
+        records = iter(dump.stdout.decode().splitlines())
+        for record in records:
+            if "Generic" in record and re.search(rf"/{file} blk 0\b.*/{file} blk [1-9]", record):
+                return re.search(r"lsn: (\S+),", next(records)).group(1)
+        self.fail(dump.stdout.decode())
 
-        return Follower()
+    def archive_until(self, archive, position):
+        """The archive has the WAL before a position, and zeros after it; None: all that there is."""
+        last = None if position is None else self.one(f"SELECT pg_walfile_name('{position}');")
+        for path in sorted((self.server.folder / "pg_wal").glob("?" * 24)):
+            data = path.read_bytes()
+            if last is not None and path.name > last:
+                break
+            if path.name == last:
+                offset = int(position.split("/")[1], 16) % len(data)
+                data = data[:offset].ljust(len(data), b"\0")
+            new = archive / "new"
+            new.write_bytes(data)
+            self.server.own(new)
+            new.replace(archive / path.name)
 
 
 class Restored(EngineTest):

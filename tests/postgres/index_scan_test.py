@@ -182,7 +182,7 @@ class Scans(index_base.IndexTest):
                             (f"((w::vector(4)) vector_l2_ops) WITH (node = '{node}')", "55000"),
                             ("(w vector_l2_ops) WITH (node = 'unix:/nowhere')", "08006"),
                             ("(w vector_l2_ops)", "55000"),  # the server has no engine
-                            (f"(w vector_l2_ops) WITH (node = '{node}', tier = 'ssd')", "0A000"),
+                            (f"(w vector_l2_ops) WITH (node = '{node}', tier = 'ssd')", "22023"),
                             (f"(w vector_l2_ops) WITH (node = '{node}', m = 4, degree = 8)", "22023"),
                             (f"(w vector_l2_ops) WITH (node = '{node}', other = 8)", "22023"),
                             (f"(w vector_l2_ops, h halfvec_l2_ops) WITH (node = '{node}')", "0A000")):

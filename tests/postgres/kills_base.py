@@ -9,6 +9,7 @@ import time
 from engine_base import SETTINGS, children_of, is_running, title_of, wait_until
 from kills_tables import ALLOWED, Client, Comparison, MOST_ROWS, Table
 from postgres_server import Postgres, SqlError
+from server import adopt_orphans, wait_for_orphans
 
 KILLED_SETTINGS = {**SETTINGS, "farvec.engine_memory": "64MB", "max_prepared_transactions": "40",
                    "max_wal_size": "64MB", "shared_buffers": "2MB", "deadlock_timeout": "100ms",
@@ -59,6 +60,7 @@ class Killed:
     @staticmethod
     def make(pg_config, extension, node=None, **settings):
         """A server of its own, in which the tables are made."""
+        adopt_orphans()
         tables = TABLES + ((table_on(node),) if node else ())
         made = Killed(Postgres(pg_config, extension, **{**KILLED_SETTINGS, **settings}), tables)
         made.server.sql("CREATE EXTENSION farvec;")
@@ -140,6 +142,7 @@ class Killed:
 
     def wait_for_end(self, processes):
         wait_until("the processes have ended", lambda: not any(map(is_running, processes)))
+        wait_for_orphans(processes)
 
     def kill_postmaster(self, generator):
         processes = descendants(self.postmaster())

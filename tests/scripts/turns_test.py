@@ -18,17 +18,17 @@ def turn_of(number):
 
 
 class Turns(unittest.TestCase):
-    def test_two_of_three_commits_have_release_and_every_turn_comes(self):
+    def test_two_of_three_commits_have_a_half_of_release_and_every_turn_comes(self):
         seen = collections.Counter(turn_of(0xabc0000 + number) for number in range(54))
-        self.assertEqual(seen, {"release": 36, **dict.fromkeys(OTHERS, 2)})
+        self.assertEqual(seen, {"release-0": 18, "release-1": 18, **dict.fromkeys(OTHERS, 2)})
 
-    def test_a_commit_that_is_none_has_release(self):
+    def test_a_commit_that_is_none_has_the_first_half(self):
         done = subprocess.run([SCRIPT, "--which", "no-such-commit"], capture_output=True, text=True,
                               timeout=60, check=True)
-        self.assertEqual(done.stdout.strip(), "release")
+        self.assertEqual(done.stdout.strip(), "release-0")
 
     def test_a_turn_that_is_none_is_refused(self):
-        for turn in ("asan-4", "part-3", "", "release fuzz"):
+        for turn in ("asan-4", "part-3", "", "release fuzz", "release-2"):
             done = subprocess.run([SCRIPT, "--turn", turn], capture_output=True, text=True,
                                   timeout=60, check=False)
             self.assertEqual(done.returncode, 1)

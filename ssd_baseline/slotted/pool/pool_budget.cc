@@ -95,6 +95,12 @@ void PoolBudget::require_room(const PoolNeeds& needs) const {
   for (const Member& member : members_) least += member.needs.least_bytes();
   const std::size_t all = core_bytes + least;
   if (all <= bytes_) return;
+  if (counts_ == Counts::records_alone) {
+    throw StatusError(StatusCode::resource_exhausted,
+                      "a pool of {} bytes is too small for {} segments of slotted pages: {} are "
+                      "needed for where their records are, and one record each",
+                      bytes_, members_.size() + 1, all);
+  }
   throw StatusError(
       StatusCode::resource_exhausted,
       "a memory budget of {} bytes is too small for {} pools: {} are needed, {} for "

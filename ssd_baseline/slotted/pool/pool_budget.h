@@ -40,8 +40,13 @@ class PoolBudget : public std::enable_shared_from_this<PoolBudget> {
   /// asked for while some are in use (RecordPool::resize()). It is called under the budget's lock.
   using Resize = std::function<std::size_t(std::size_t slots)>;
 
+  /// What is part of a budget: all that searches keep in memory, or what an index keeps of records
+  /// alone, where the memory of searches is counted elsewhere.
+  enum class Counts : std::uint8_t { searches_too, records_alone };
+
   /// The budget must be held by a shared_ptr.
-  explicit PoolBudget(std::size_t bytes) : bytes_(bytes) {}
+  explicit PoolBudget(std::size_t bytes, Counts counts = Counts::searches_too)
+      : bytes_(bytes), counts_(counts) {}
 
   /// A Share is one pool's part of the budget, which the others get when it ends.
   class Share {
@@ -76,6 +81,7 @@ class PoolBudget : public std::enable_shared_from_this<PoolBudget> {
   CoreBuffers& core_buffers() { return core_buffers_; }
 
   std::size_t bytes() const { return bytes_; }
+  Counts counts() const { return counts_; }
   /// Returns the bytes that cores and pools take now, with slots that pools are still to give up.
   std::size_t used() const;
 
@@ -104,6 +110,7 @@ class PoolBudget : public std::enable_shared_from_this<PoolBudget> {
   void move_slots();
 
   const std::size_t bytes_;
+  const Counts counts_;
   CoreBuffers core_buffers_;
   mutable std::mutex mutex_;  ///< guards the members below, and the number of slots of all pools
   std::list<Member> members_;

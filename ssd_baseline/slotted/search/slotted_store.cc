@@ -200,8 +200,9 @@ SlottedStore::SlottedStore(const SlottedIndex& index, layout::PageMap map,
                                    options.shared_budget != nullptr});
   }
   if (options.shared_budget == nullptr) return;
-  share_ = options.shared_budget->join({.core_bytes = memory_.cores,
-                                        .fixed_bytes = memory_.own(),
+  const bool with_searches = options.shared_budget->counts() == PoolBudget::Counts::searches_too;
+  share_ = options.shared_budget->join({.core_bytes = with_searches ? memory_.cores : 0,
+                                        .fixed_bytes = with_searches ? memory_.own() : memory_.map,
                                         .slot_bytes = slot_bytes(index, options.pool),
                                         .most_slots = memory_.slots,
                                         .weight = index.region_bytes()},

@@ -31,7 +31,11 @@ inline constexpr AskOpen kAskedShape{.index = {.number = 0x1234567890abcdef,
                                      .degree = 8,
                                      .build_list = 16,
                                      .begins = kAskBegins,
-                                     .columns = {2, 6, 7}};
+                                     .columns = {2, 6, 7},
+                                     .pool_bytes = 0,
+                                     .layout = 0,
+                                     .code_bits = 0,
+                                     .tier = {}};
 
 /// The columns of that shape.
 inline layout::Schema asked_schema() {

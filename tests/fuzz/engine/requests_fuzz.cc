@@ -122,6 +122,8 @@ std::optional<std::size_t> expected_bytes(std::uint32_t operation,
     case kAskOpen:
     case kAskState:
       return sizeof(ToldState);
+    case kAskPlace:
+      return sizeof(ToldPlace);
     case kAskBuild:
     case kAskRoom:
       return sizeof(ToldBuild);
@@ -141,7 +143,8 @@ std::optional<std::size_t> expected_bytes(std::uint32_t operation,
 }
 
 bool may_change(std::uint32_t operation) {
-  constexpr std::array kReads{kAskState, kAskSearch, kAskList, kAskSummary, kAskGet, kAskSame};
+  constexpr std::array kReads{kAskState, kAskSearch, kAskList, kAskSummary,
+                              kAskGet,   kAskSame,   kAskPlace};
   return std::ranges::find(kReads, operation) == kReads.end();
 }
 

@@ -104,7 +104,6 @@ Input changes() {
   input.ask(kAskGet, asked_rows(kRows, 0, 0), made.vids);
   input.ask(kAskErase, asked_rows(kRows, 0, 0), made.vids);
   input.ask(kAskCovers, AskVid{kIndex, kRows + 1, 1, 0});
-  input.ask(kAskFlush, AskVid{kIndex, kRows + 1, 1, 0});
   input.ask(kAskState, kIndex);
   return input;
 }
@@ -117,6 +116,23 @@ Input a_build() {
   insert(input);
   input.ask(kAskRoom, asked_rows(0, 0, 0));
   input.ask(kAskBuild, asked_rows(0, 0, 0));
+  return input;
+}
+
+Input places() {
+  Input input;
+  insert(input);
+  AskOpen open = fuzz::kAskedShape;
+  for (const std::string tier : {"shm", "emulated:rdma", "ssd"}) {
+    tier.copy(open.tier, sizeof(open.tier) - 1);
+    input.ask(kAskOpen, open);
+    input.ask(kAskPlace, kIndex);
+  }
+  open.begins = kAskBegins;
+  open.layout = kAskSlotted;
+  open.pool_bytes = 1 << 20;
+  input.ask(kAskOpen, open);
+  insert(input);
   return input;
 }
 
@@ -138,6 +154,7 @@ int main(int argc, char** argv) {
     write("searches", searches());
     write("changes", changes());
     write("build", a_build());
+    write("places", places());
     write("rest", the_rest());
   });
 }

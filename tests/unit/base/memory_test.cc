@@ -51,6 +51,18 @@ TEST(HugeBuffer, Moves) {
   EXPECT_EQ(third.data()[99], std::byte{5});
 }
 
+TEST(HugeBuffer, SaysWhatItTakes) {
+  const HugeBuffer buffer(2 * kHugePageBytes + 10'000);
+  EXPECT_EQ(buffer.bytes_taken(0), 0u);
+  EXPECT_EQ(buffer.bytes_taken(1), kHugePageBytes);
+  EXPECT_EQ(buffer.bytes_taken(kHugePageBytes), kHugePageBytes);
+  EXPECT_EQ(buffer.bytes_taken(kHugePageBytes + 1), 2 * kHugePageBytes);
+  EXPECT_EQ(buffer.bytes_taken(2 * kHugePageBytes + 1), 2 * kHugePageBytes + 4096);
+  EXPECT_EQ(buffer.bytes_taken(2 * kHugePageBytes + 10'000), 2 * kHugePageBytes + 12'288);
+  EXPECT_EQ(HugeBuffer(5000).bytes_taken(1), 4096u);
+  EXPECT_EQ(HugeBuffer().bytes_taken(0), 0u);
+}
+
 TEST(HugeBuffer, ThrowsWhenTheKernelRefuses) {
   EXPECT_THROW(HugeBuffer(std::size_t{1} << 60), SystemError);
 }

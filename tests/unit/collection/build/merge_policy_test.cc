@@ -45,6 +45,20 @@ TEST(MergePolicy, WritesASegmentAnewOfWhichMuchIsOut) {
   EXPECT_EQ(choose_merge({{200, 0}}, kPolicy), Chosen{0});
 }
 
+TEST(MergePolicy, MergesNoMoreRowsThanItMay) {
+  MergePolicy policy = kPolicy;
+  policy.most_rows = 300;
+  EXPECT_EQ(choose_merge({whole(120), whole(110), whole(100), whole(90)}, policy),
+            (Chosen{1, 2, 3}));
+  EXPECT_EQ(choose_merge({whole(120), whole(110), whole(100)}, policy), Chosen());
+  EXPECT_EQ(choose_merge({whole(400), whole(500), whole(899)}, policy), Chosen());
+  EXPECT_EQ(
+      choose_merge({whole(400), whole(50), whole(500), whole(60), whole(70), whole(899)}, policy),
+      (Chosen{1, 3, 4}));
+  // What is out of a large segment goes all the same.
+  EXPECT_EQ(choose_merge({{1000, 600}}, policy), Chosen{0});
+}
+
 TEST(MergePolicy, EndsAfterEveryMerge) {
   std::vector<SegmentSize> segments;
   for (int flush = 0; flush < 500; ++flush) {

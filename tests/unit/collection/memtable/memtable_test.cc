@@ -110,7 +110,21 @@ TEST(Memtable, KeepsRowsAndIdsInTheOrderInWhichTheyCame) {
     EXPECT_EQ(memtable.id(row), id_of(row));
     EXPECT_EQ(std::memcmp(memtable.row(row), rows.view().row(row), rows.row_bytes()), 0);
   }
-  EXPECT_GE(memtable.dram_bytes(), 30 * (9 * 4 + 8 + 16 * 4));
+}
+
+TEST(Memtable, TakesMemoryForTheRowsThatItHas) {
+  StoredRows rows(Metric::l2, ElementType::f32, 64);
+  rows.fill(3000, 1);
+  Memtable memtable(options_for(rows, 1'000'000));
+  const std::size_t empty = memtable.dram_bytes();
+  EXPECT_LT(empty, 65'536u);
+  memtable.append(rows.slice(0, 3000), ids_of(0, 3000));
+  const std::size_t unlinked = memtable.dram_bytes() - empty;
+  EXPECT_GE(unlinked, 3000u * (64 * 4 + 8));
+  EXPECT_LE(unlinked, 2 * kHugePageBytes);
+  link_rest(memtable, 1);
+  EXPECT_GE(memtable.dram_bytes() - empty - unlinked, 3000u * 16 * 4);
+  EXPECT_LE(memtable.dram_bytes() - empty - unlinked, kHugePageBytes);
 }
 
 TEST(Memtable, CopiesRowsThatAreApart) {

@@ -32,7 +32,11 @@ inline constexpr AskOpen kShape{.index = {.number = 0x1234567890abcdef,
                                 .degree = 16,
                                 .build_list = 50,
                                 .begins = 0,
-                                .columns = {}};
+                                .columns = {},
+                                .pool_bytes = 0,
+                                .layout = 0,
+                                .code_bits = 0,
+                                .tier = {}};
 inline constexpr const char* kName = "1663-5-16384-1234567890abcdef";
 inline constexpr std::int32_t kInvalid = 3;
 inline constexpr std::int32_t kNotFound = 5;

@@ -21,7 +21,11 @@ constexpr AskOpen kSmall{
     .degree = 8,
     .build_list = 16,
     .begins = kAskBegins,
-    .columns = {}};
+    .columns = {},
+    .pool_bytes = 0,
+    .layout = 0,
+    .code_bits = 0,
+    .tier = {}};
 
 /// What has an index open writes by the name of its folder.
 TEST(Indexes, AnIndexIsNotMadeAgainBeforeTheFormerOneIsClosed) {

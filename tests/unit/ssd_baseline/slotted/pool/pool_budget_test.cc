@@ -158,6 +158,24 @@ TEST_F(PoolBudgetTest, ItSaysWhatIsNeededWhenOnePoolMoreDoesNotFit) {
   expect_within();
 }
 
+TEST(PoolsOfRecords, SayWhatTheyNeedWithoutSearches) {
+  const auto budget = std::make_shared<PoolBudget>(1000, PoolBudget::Counts::records_alone);
+  FakePool pool;
+  const auto resize = [&](std::size_t slots) { return pool.resize(slots); };
+  try {
+    (void)budget->join({.fixed_bytes = 990, .slot_bytes = 20, .most_slots = 5}, resize);
+    ADD_FAILURE() << "there is room for no record";
+  } catch (const StatusError& error) {
+    EXPECT_EQ(error.code, StatusCode::resource_exhausted);
+    EXPECT_THAT(error.what(), HasSubstr("a pool of 1000 bytes is too small"));
+    EXPECT_THAT(error.what(), HasSubstr("1010 are needed"));
+  }
+  const auto share = budget->join({.fixed_bytes = 900, .slot_bytes = 20, .most_slots = 50}, resize);
+  EXPECT_EQ(pool.held, 5u);
+  EXPECT_EQ(budget->used(), 1000u);
+  share->detach();
+}
+
 TEST_F(PoolBudgetTest, SlotsThatAreInUseAreGivenUpLater) {
   join({.fixed_bytes = 0, .slot_bytes = 10, .most_slots = 1000, .weight = 1});
   pools_[0].pool->in_use = 900;

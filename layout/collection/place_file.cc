@@ -1,0 +1,63 @@
+#include "layout/collection/place_file.h"
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/output_file.h"
+#include "layout/crc32c.h"
+
+namespace farvec::layout {
+namespace {
+
+constexpr std::uint64_t kPlaceMagic = 0x31'65'63'61'6c'70'66;  // "fplace1"
+
+/// The whole file. The checksum is that of all before it.
+struct PlaceBytes {
+  std::uint64_t magic;
+  std::uint64_t pool_bytes;
+  char tier[kMostTierWord + 1];  ///< zeros at its end, one at least
+  std::uint32_t zero;
+  std::uint32_t checksum;
+};
+static_assert(sizeof(PlaceBytes) == 128 && offsetof(PlaceBytes, checksum) == 124);
+
+std::uint32_t checksum_of(const PlaceBytes& bytes) {
+  return crc32c(std::as_bytes(std::span(&bytes, 1)).first(offsetof(PlaceBytes, checksum)));
+}
+
+}  // namespace
+
+IndexPlace read_place(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / kPlaceFile;
+  if (!std::filesystem::exists(path)) return {};
+  const std::string text = read_text(path.string(), sizeof(PlaceBytes) + 1, "a place");
+  PlaceBytes bytes;
+  if (text.size() != sizeof(bytes)) {
+    throw Error("'{}' has {} bytes and should have {}", path.string(), text.size(), sizeof(bytes));
+  }
+  std::memcpy(&bytes, text.data(), sizeof(bytes));
+  const bool ends = bytes.tier[kMostTierWord] == 0 && bytes.tier[0] != 0;
+  if (bytes.magic != kPlaceMagic || bytes.checksum != checksum_of(bytes) || !ends) {
+    throw Error("'{}' is damaged", path.string());
+  }
+  return {bytes.tier, bytes.pool_bytes};
+}
+
+void write_place(const std::filesystem::path& folder, const IndexPlace& place) {
+  FARVEC_CHECK(!place.tier.empty() && place.tier.size() <= kMostTierWord, "the tier '{}'",
+               place.tier);
+  PlaceBytes bytes{};
+  bytes.magic = kPlaceMagic;
+  bytes.pool_bytes = place.pool_bytes;
+  std::memcpy(bytes.tier, place.tier.data(), place.tier.size());
+  bytes.checksum = checksum_of(bytes);
+  OutputFile file((folder / kPlaceFile).string(), sizeof(bytes));
+  file.append(&bytes, sizeof(bytes));
+  file.commit();
+}
+
+}  // namespace farvec::layout
