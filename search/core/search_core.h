@@ -150,8 +150,8 @@ struct SearchRequest {
   SearchParameters parameters;
   Ticks deadline = 0;  ///< absolute
   /// When it gives up, the search ends soon with the status cancelled; null: only the deadline ends
-  /// it. Graphs and clusters that are read by loads heed it, scans of rows, and collections between
-  /// their parts. Other searches go on to their end.
+  /// it. Graphs and clusters heed it before they read more, scans of rows, and collections between
+  /// their parts. Searches of slotted pages go on to their end.
   const SearchCaller* caller = nullptr;
   bool partial = false;      ///< go on without records that no memory node can deliver
   bool count_lines = false;  ///< counting takes time; a search without it does nothing for it

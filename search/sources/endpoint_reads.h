@@ -49,6 +49,7 @@ class EndpointReads {
   void begin(const SearchRequest& request, QueryCounts& counts) {
     deadline_ = request.deadline;
     partial_ = request.partial;
+    caller_ = request.caller;
     counts_ = &counts;
   }
   QueryCounts& counts() { return *counts_; }
@@ -77,6 +78,9 @@ class EndpointReads {
   /// Begins a round, whose reads fill the lane's buffer from its start.
   Status open() {
     buffer_end_ = 0;
+    if (caller_ != nullptr) {
+      if (Status status = check_time(deadline_, caller_); !status.ok()) return status;
+    }
     return lane_.begin(deadline_);
   }
 
@@ -198,6 +202,7 @@ class EndpointReads {
   ReadDispatcher& dispatcher_;
   ReadLane& lane_;
   Ticks deadline_ = 0;
+  const SearchCaller* caller_ = nullptr;
   bool partial_ = false;
   QueryCounts* counts_ = nullptr;
   std::vector<std::uint32_t> kept_;

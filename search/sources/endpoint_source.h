@@ -50,6 +50,7 @@ class EndpointNodeSource {
   void begin(const SearchRequest& request, QueryCounts& counts) {
     deadline_ = request.deadline;
     partial_ = request.partial;
+    caller_ = request.caller;
     counts_ = &counts;
   }
 
@@ -148,9 +149,16 @@ class EndpointNodeSource {
     return {cached_, hits};
   }
 
+  Status begin_round() {
+    if (caller_ != nullptr) {
+      if (Status status = check_time(deadline_, caller_); !status.ok()) return status;
+    }
+    return lane_.begin(deadline_);
+  }
+
   template <typename Passed>
   Status ask(std::span<const NodeId> ids, const Passed& passed) {
-    if (Status status = lane_.begin(deadline_); !status.ok()) return status;
+    if (Status status = begin_round(); !status.ok()) return status;
     std::uint64_t bytes = 0;
     {
       ReadLane::Appender round(lane_);
@@ -168,7 +176,7 @@ class EndpointNodeSource {
   }
 
   Status ask_together(std::span<const NodeId> ids) {
-    if (Status status = lane_.begin(deadline_); !status.ok()) return status;
+    if (Status status = begin_round(); !status.ok()) return status;
     layout::Extent extents[graph::kMaxWidth];
     for (std::size_t i = 0; i < ids.size(); ++i) {
       extents[i] = locator_.locate(ids[i]);
@@ -223,6 +231,7 @@ class EndpointNodeSource {
   const bool has_cache_;
   bool partial_ = false;
   Ticks deadline_ = 0;
+  const SearchCaller* caller_ = nullptr;
   QueryCounts* counts_ = nullptr;
   std::vector<NodeId> scratch_;  ///< neighbours of the record that is visited
   // Belongs to a hop. Kept between hops, because clearing it each time would cost more than the

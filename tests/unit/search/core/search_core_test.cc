@@ -71,6 +71,19 @@ TEST(SearchCore, EndsSoonAfterItsCallerHasGivenUp) {
   EXPECT_GE(tasks[2].answer.counts.reads, 100u);
 }
 
+TEST(SearchCore, EndsBeforeTheNextReadWhenItsCallerHasGivenUp) {
+  const SmallGraph small;
+  GraphFeed feed(small, 2);
+  const GivesUp later(6);
+  const GivesUp never(1'000'000);
+  feed.tasks()[0].request.caller = &later;
+  feed.tasks()[1].request.caller = &never;
+  make_core(small.index(), small.endpoint(), graph_core_options(2))->run(feed);
+  EXPECT_EQ(feed.tasks()[0].answer.status.code(), StatusCode::cancelled);
+  EXPECT_EQ(feed.tasks()[0].answer.counts.reads, 5u);
+  EXPECT_TRUE(feed.tasks()[1].answer.status.ok());
+}
+
 TEST(SearchCore, AScanOfAllRowsEndsSoonAfterItsCallerHasGivenUp) {
   const SmallGraph small;
   GraphFeed feed(small, 1);
