@@ -126,9 +126,10 @@ class EngineProgram : public testing::Test {
   EngineProgram() : all_(folder_.path() / "all"), segment_(folder_.path() / "farvec-segment") {}
 
   void start(const std::vector<std::string>& more = {}) {
+    const std::uint64_t former = asking_ ? channel_incarnation(asking_->channel()) : 0;
     asking_.reset();
     engine_ = std::make_unique<RunningEngine>(all_, segment_, more);
-    asking_ = std::make_unique<Asking>(segment_);
+    asking_ = std::make_unique<Asking>(segment_, former);
   }
   AskedIndexOf index() { return {*asking_, shape_}; }
   AskedIndexOf index(const AskOpen& shape) { return {*asking_, shape}; }

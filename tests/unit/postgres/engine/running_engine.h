@@ -111,12 +111,14 @@ struct Row {
 /// A process that asks, with a slot of its own.
 class Asking {
  public:
-  /// Waits until the engine serves.
-  explicit Asking(const std::filesystem::path& segment) {
+  /// Waits until the engine serves. `former` is the incarnation of one that was killed, whose file
+  /// the next one locks for a moment before it removes it; 0: there was none.
+  explicit Asking(const std::filesystem::path& segment, std::uint64_t former = 0) {
     std::array<char, CHANNEL_ERROR_BYTES> why{};
     for (int i = 0; i < 3000 && channel_ == nullptr; ++i) {
       channel_ = channel_open(segment.c_str(), 0, why.data());
-      if (channel_ != nullptr && channel_has_ended(channel_)) {
+      if (channel_ != nullptr &&
+          (channel_has_ended(channel_) || channel_incarnation(channel_) == former)) {
         channel_close(channel_);  // that of an engine that was killed
         channel_ = nullptr;
       }

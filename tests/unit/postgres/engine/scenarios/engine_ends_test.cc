@@ -183,10 +183,10 @@ TEST_F(EngineProgram, TheMemoryHasABound) {
 
 TEST_F(EngineProgram, AnIndexThatIsNotUsedMakesRoomForAnother) {
   start({"--memory", "1500KiB"});  // an index takes more than half of it
-  const Table table(3000);
+  const Table table(4000);
   index().open();
   insert(table);
-  index().covers(3001);
+  index().covers(4001);
   expect_answers(table);
   AskOpen other = kShape;
   other.index.number = 2;
@@ -204,7 +204,7 @@ TEST_F(EngineProgram, AnIndexThatIsNotUsedMakesRoomForAnother) {
     ASSERT_EQ(told.status, 0) << told.text();
   }
   EXPECT_NE(engine_->log().find("is closed"), std::string::npos) << engine_->log();
-  second.covers(3001);
+  second.covers(4001);
   EXPECT_EQ(second.rows(table.bytes(0, 1), 1, 100).size(), 1u);
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   // It comes back without its fresh rows, and answers nothing before it was told them again.
@@ -212,7 +212,7 @@ TEST_F(EngineProgram, AnIndexThatIsNotUsedMakesRoomForAnother) {
   EXPECT_EQ(index().search(table.bytes(0, 1), 5, 10).status, kPrecondition);
   std::size_t lacked = 0;
   EXPECT_EQ(catch_up(table, lacked), 0);
-  EXPECT_EQ(lacked, 3000u);
+  EXPECT_EQ(lacked, 4000u);
   expect_answers(table);
 }
 
