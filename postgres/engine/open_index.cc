@@ -216,19 +216,16 @@ ToldState OpenIndex::state() const {
 }
 
 std::size_t OpenIndex::memory() const {
-  const collection::ViewPointer view = collection_->view();
-  const collection::ViewSize size = size_of(*view);
+  const collection::ViewSize size = size_of(*collection_->view());
   const std::shared_ptr<IndexBuild> build = building();
-  return size.loaded_bytes + own_pool_bytes(*view) + size.dram_bytes + shared_.bytes() +
-         (build == nullptr ? 0 : build->bytes());
+  return size.loaded_bytes + own_pool_bytes(size.segment_bytes) + size.dram_bytes +
+         shared_.bytes() + (build == nullptr ? 0 : build->bytes());
 }
 
 /// A pool is filled later, and never has more than all records.
-std::size_t OpenIndex::own_pool_bytes(const collection::View& view) const {
+std::size_t OpenIndex::own_pool_bytes(std::uint64_t segment_bytes) const {
   if (place_.pool_bytes == 0 || segments_.shape.pools == nullptr) return 0;
-  std::uint64_t all = 0;
-  for (const collection::View::Bulk& bulk : view.segments) all += bulk.segment->file_bytes();
-  return std::min(all, place_.pool_bytes);
+  return std::min(segment_bytes, place_.pool_bytes);
 }
 
 ToldPlace OpenIndex::told_place() const {

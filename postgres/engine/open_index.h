@@ -114,7 +114,7 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   void insert_all(const changes::RowBatch& batch, Ticks until, const Manner& manner);
   std::vector<std::uint64_t> note_pages(const AskLacks& asked, std::span<const AskPage> pages);
 
-  std::size_t own_pool_bytes(const collection::View& view) const;
+  std::size_t own_pool_bytes(std::uint64_t segment_bytes) const;
 
   const std::filesystem::path folder_;
   const IndexName name_;
