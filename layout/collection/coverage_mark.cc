@@ -6,14 +6,10 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <span>
-#include <vector>
 
 #include "base/check.h"
 #include "base/error.h"
-#include "base/input_file.h"
-#include "base/output_file.h"
-#include "layout/crc32c.h"
+#include "layout/collection/struct_file.h"
 
 namespace farvec::layout {
 namespace {
@@ -31,10 +27,6 @@ struct CoverageBytes {
   std::uint32_t checksum;
 };
 static_assert(sizeof(CoverageBytes) == 120 && offsetof(CoverageBytes, checksum) == 116);
-
-std::uint32_t checksum_of(const CoverageBytes& bytes) {
-  return crc32c(std::as_bytes(std::span(&bytes, 1)).first(offsetof(CoverageBytes, checksum)));
-}
 
 CoverageMark decode(const CoverageBytes& bytes) {
   return {std::string(bytes.index, strnlen(bytes.index, kMostIndexName)), bytes.inode,
@@ -59,16 +51,7 @@ CoverageMark mark_of(const std::filesystem::path& collection, const std::string&
 std::optional<CoverageMark> read_coverage(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kCoverageFile;
   if (!std::filesystem::exists(path)) return std::nullopt;
-  const std::string text = read_text(path.string(), sizeof(CoverageBytes) + 1, "a mark");
-  CoverageBytes bytes;
-  if (text.size() != sizeof(bytes)) {
-    throw Error("'{}' has {} bytes and should have {}", path.string(), text.size(), sizeof(bytes));
-  }
-  std::memcpy(&bytes, text.data(), sizeof(bytes));
-  if (bytes.magic != kCoverageMagic || bytes.checksum != checksum_of(bytes)) {
-    throw Error("'{}' is damaged", path.string());
-  }
-  return decode(bytes);
+  return decode(read_struct<CoverageBytes>(path, kCoverageMagic, "a mark"));
 }
 
 void write_coverage(const std::filesystem::path& folder, const CoverageMark& mark) {
@@ -79,10 +62,7 @@ void write_coverage(const std::filesystem::path& folder, const CoverageMark& mar
   bytes.born_ns = mark.born_ns;
   bytes.covered = mark.covered;
   std::memcpy(bytes.index, mark.index.data(), mark.index.size());
-  bytes.checksum = checksum_of(bytes);
-  OutputFile file((folder / kCoverageFile).string(), sizeof(bytes));
-  file.append(&bytes, sizeof(bytes));
-  file.commit();
+  write_struct(folder / kCoverageFile, bytes);
 }
 
 }  // namespace farvec::layout

@@ -2,13 +2,10 @@
 
 #include <cstddef>
 #include <cstring>
-#include <span>
 
 #include "base/check.h"
 #include "base/error.h"
-#include "base/input_file.h"
-#include "base/output_file.h"
-#include "layout/crc32c.h"
+#include "layout/collection/struct_file.h"
 
 namespace farvec::layout {
 namespace {
@@ -25,23 +22,13 @@ struct PlaceBytes {
 };
 static_assert(sizeof(PlaceBytes) == 128 && offsetof(PlaceBytes, checksum) == 124);
 
-std::uint32_t checksum_of(const PlaceBytes& bytes) {
-  return crc32c(std::as_bytes(std::span(&bytes, 1)).first(offsetof(PlaceBytes, checksum)));
-}
-
 }  // namespace
 
 IndexPlace read_place(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kPlaceFile;
   if (!std::filesystem::exists(path)) return {};
-  const std::string text = read_text(path.string(), sizeof(PlaceBytes) + 1, "a place");
-  PlaceBytes bytes;
-  if (text.size() != sizeof(bytes)) {
-    throw Error("'{}' has {} bytes and should have {}", path.string(), text.size(), sizeof(bytes));
-  }
-  std::memcpy(&bytes, text.data(), sizeof(bytes));
-  const bool ends = bytes.tier[kMostTierWord] == 0 && bytes.tier[0] != 0;
-  if (bytes.magic != kPlaceMagic || bytes.checksum != checksum_of(bytes) || !ends) {
+  const auto bytes = read_struct<PlaceBytes>(path, kPlaceMagic, "a place");
+  if (bytes.tier[kMostTierWord] != 0 || bytes.tier[0] == 0) {
     throw Error("'{}' is damaged", path.string());
   }
   return {bytes.tier, bytes.pool_bytes};
@@ -54,10 +41,7 @@ void write_place(const std::filesystem::path& folder, const IndexPlace& place) {
   bytes.magic = kPlaceMagic;
   bytes.pool_bytes = place.pool_bytes;
   std::memcpy(bytes.tier, place.tier.data(), place.tier.size());
-  bytes.checksum = checksum_of(bytes);
-  OutputFile file((folder / kPlaceFile).string(), sizeof(bytes));
-  file.append(&bytes, sizeof(bytes));
-  file.commit();
+  write_struct(folder / kPlaceFile, bytes);
 }
 
 }  // namespace farvec::layout
