@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file_names.h"
+#include "base/full_disk.h"
 #include "base/output_target.h"
 
 namespace farvec {
@@ -96,7 +97,7 @@ void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t by
 }
 
 void OutputFile::fail_to_write(int error, std::uint64_t offset) const {
-  if (error != ENOSPC && error != EDQUOT && error != EFBIG) {
+  if (!is_full_disk(error)) {
     throw SystemError(error, "writing '{}' at offset {}", path_, offset);
   }
   throw SystemError(error, "writing '{}': no room after {} bytes, the file needs {} bytes in all{}",

@@ -12,6 +12,7 @@
 #include "postgres/shared.h"
 #include "postgres/worker/restored.h"
 #include "postgres/worker/settings.h"
+#include "postgres/worker/tablespaces.h"
 
 PG_MODULE_MAGIC;
 
@@ -39,6 +40,7 @@ void _PG_init(void) {
   define_index_options();
   watch_plans();
   watch_explain();
+  watch_tablespaces();
   define_engine_settings();
   forget_marks_where_restored();
   request_shared_state();

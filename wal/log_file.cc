@@ -113,8 +113,4 @@ std::unique_ptr<LogFolder> disk_folder(const std::filesystem::path& path) {
   return std::make_unique<DiskFolder>(path);
 }
 
-bool is_full(int errno_value) {
-  return errno_value == ENOSPC || errno_value == EDQUOT || errno_value == EFBIG;
-}
-
 }  // namespace farvec::wal

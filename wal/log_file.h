@@ -58,7 +58,4 @@ class LogFolder {
 /// Returns a folder of the file system.
 std::unique_ptr<LogFolder> disk_folder(const std::filesystem::path& path);
 
-/// Says whether errno says that a disk or a quota is full.
-bool is_full(int errno_value);
-
 }  // namespace farvec::wal

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/full_disk.h"
 
 namespace farvec::wal {
 namespace {
@@ -46,7 +47,7 @@ NewLogSegment LogSegmentFiles::allocate(layout::LogSegmentHeader header,
     } catch (const SystemError& error) {
       // Only the first error matters, not that of a smaller segment.
       if (!first) first = error;
-      if (!is_full(error.code) || header.segment_bytes <= least_bytes) throw *first;
+      if (!is_full_disk(error.code) || header.segment_bytes <= least_bytes) throw *first;
     }
     const std::uint64_t fewer = header.segment_bytes / kShrink / kSegmentGranule * kSegmentGranule;
     header.segment_bytes = std::max(fewer, least_bytes);

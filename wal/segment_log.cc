@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/full_disk.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "layout/crc32c.h"
@@ -175,7 +176,7 @@ Status SegmentLog::begin_segment(Lock& lock, std::uint64_t frame_bytes) {
   try {
     segment = files_->allocate(header, least_segment_bytes(frame_bytes));
   } catch (const SystemError& error) {
-    status = is_full(error.code) ? kFull : kNoSegment;
+    status = is_full_disk(error.code) ? kFull : kNoSegment;
     if (!full_) spdlog::warn("{}; records are refused until it succeeds", error.what());
     // Threads that wait for the segment go on, whatever the error is.
   } catch (const std::exception& error) {
@@ -301,7 +302,7 @@ Status SegmentLog::write(Group& group) {
     return {};
   } catch (const SystemError& error) {
     spdlog::error("the log in '{}' has ended: {}", files_->folder().path().string(), error.what());
-    return is_full(error.code) ? kEndedFull : kEnded;
+    return is_full_disk(error.code) ? kEndedFull : kEnded;
   } catch (const std::exception& error) {
     spdlog::error("the log in '{}' has ended: {}", files_->folder().path().string(), error.what());
     return kEnded;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 
+#include "base/full_disk.h"
 #include "base/progress.h"
 #include "collection/memtable/yielding.h"
 
@@ -76,6 +77,7 @@ void Background::attempt(Lock& lock, BackgroundWorker& worker, Job job) {
     work(lock, job);
     if (!lock.owns_lock()) lock.lock();
     worker.failure.clear();
+    worker.lacks_disk = false;
     worker.retry_from = {};
   } catch (const WorkInterrupted&) {
     // The job begins again when the collection is opened the next time.
@@ -91,6 +93,7 @@ void Background::attempt(Lock& lock, BackgroundWorker& worker, Job job) {
 
 void Background::note_failure(BackgroundWorker& worker, const std::exception& error) {
   worker.failure = error.what();
+  worker.lacks_disk = is_full_disk(error);
   worker.failed_attempt = worker.attempts;
   worker.retry_from = std::chrono::steady_clock::now() + kRetry;
   ++counts_.failures;

@@ -65,6 +65,8 @@ class Background {
   std::string failure() const;
   /// Returns why the last segment of a memtable could not be made or saved; empty: it could.
   const std::string& build_failure() const { return builder_.failure; }
+  /// Says whether a full disk is why.
+  bool build_lacks_disk() const { return builder_.lacks_disk; }
 
   // Any thread may call these.
   BuildProgress merge_progress() const { return merge_watch_.progress(); }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/full_disk.h"
 #include "collection/build/index_segment.h"
 #include "collection/write/background.h"
 #include "collection/write/unlocked.h"
@@ -18,7 +19,7 @@ constexpr auto kInterruptionPause = std::chrono::milliseconds(20);
 }  // namespace
 
 /// Waits for done(). Returns false when `give_up` ended the wait. Throws Error when an attempt of
-/// one of the workers that begins from now on fails.
+/// one of the workers that begins from now on fails, and FullDisk where a full disk is why.
 bool Background::wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
                             const Interruption& give_up) {
   std::vector<std::pair<const BackgroundWorker*, std::uint64_t>> asked;
@@ -44,8 +45,10 @@ bool Background::wait_until(Lock& lock, Workers workers, const std::function<boo
   }
   if (done()) return true;
   const BackgroundWorker* const worker = failed();
-  throw Error("collection '{}': {}", opened_.folder.string(),
-              worker != nullptr ? worker->failure : "it is being closed");
+  if (worker == nullptr) throw Error("collection '{}' is being closed", opened_.folder.string());
+  if (!worker->lacks_disk)
+    throw Error("collection '{}': {}", opened_.folder.string(), worker->failure);
+  throw FullDisk("collection '{}': {}", opened_.folder.string(), worker->failure);
 }
 
 changes::Receipt Background::import(const changes::RowBatch& batch, const Interruption& give_up) {

@@ -19,7 +19,8 @@ struct BackgroundWorker {
   /// After a failure, for instance of a full disk, no attempt begins before this time unless a call
   /// asks for one.
   std::chrono::steady_clock::time_point retry_from;
-  std::string failure;  ///< why the last attempt failed; empty: it did not
+  std::string failure;      ///< why the last attempt failed; empty: it did not
+  bool lacks_disk = false;  ///< it failed because a disk is full
   std::thread thread;
 
   bool may_try() const {

@@ -270,6 +270,11 @@ std::string Collection::build_failure() const {
   return background_.build_failure();
 }
 
+bool Collection::build_lacks_disk() const {
+  const Writer::Lock lock = writer_.lock();
+  return background_.build_lacks_disk();
+}
+
 /// Returns the reason in words. Where there is no room because segments cannot be built, it says
 /// why they cannot. Segments make room in memtables and in the log.
 std::string Collection::reason(const Status& status) const {

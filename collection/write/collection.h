@@ -73,6 +73,8 @@ class Collection final : public changes::Changing {
   /// Returns why the last segment of a memtable could not be made or saved; empty: it could. It is
   /// why inserts wait for room, where they do.
   std::string build_failure() const;
+  /// Says whether a full disk is why.
+  bool build_lacks_disk() const;
 
   changes::RowShape row_shape() const override;
   nlohmann::ordered_json now() const override;
@@ -101,8 +103,9 @@ class Collection final : public changes::Changing {
                        Receipt& receipt);
   /// Inserts many rows without the log and the memtables: all become one segment, which is durable
   /// when this returns. Throws Error; then none of the rows is in. If only the manifest could not
-  /// be written, all are in, and are durable once a later manifest is. Throws WorkInterrupted where
-  /// `give_up` ended the work, which it can until the segment has been written.
+  /// be written, all are in, and are durable once a later manifest is. Throws FullDisk where a disk
+  /// has no room, and WorkInterrupted where `give_up` ended the work, which it can until the segment
+  /// has been written.
   Receipt import(const changes::RowBatch& batch, const Interruption& give_up = {}) {
     return background_.import(batch, give_up);
   }

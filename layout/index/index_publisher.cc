@@ -1,11 +1,11 @@
 #include "layout/index/index_publisher.h"
 
-#include <cerrno>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file_names.h"
+#include "base/full_disk.h"
 #include "layout/index/partial_directory.h"
 #include "layout/index/region_file.h"
 
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void explain_full_disk(const SystemError& error, const fs::path& directory,
                                     std::uint64_t needed, std::uint64_t free) {
-  throw Error(
+  throw FullDisk(
       "{}; the index '{}' needs {} bytes, {} are free now that the partial output "
       "has been removed",
       error.what(), directory.string(), needed, free);
@@ -33,8 +33,9 @@ void require_room(const fs::path& directory, std::uint64_t needed) {
   const fs::path parent = folder_around(directory);
   const std::uint64_t free = free_bytes(parent);
   if (free >= needed) return;
-  throw Error("the index '{}' needs {} bytes, '{}' has {} free: free some or choose another disk",
-              directory.string(), needed, parent.string(), free);
+  throw FullDisk(
+      "the index '{}' needs {} bytes, '{}' has {} free: free some or choose another disk",
+      directory.string(), needed, parent.string(), free);
 }
 
 std::uint64_t bytes_beside_payload(std::uint64_t payload_bytes) {
@@ -53,7 +54,7 @@ Manifest publish_index(
     manifest.regions = write_regions(partial.path());
     partial.publish(manifest);
   } catch (const SystemError& error) {
-    if (error.code != ENOSPC && error.code != EDQUOT && error.code != EFBIG) throw;
+    if (!is_full_disk(error.code)) throw;
     explain_full_disk(error, directory, needed_bytes, free_bytes(folder_around(directory)));
   }
   return manifest;

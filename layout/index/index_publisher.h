@@ -11,7 +11,7 @@
 
 namespace farvec::layout {
 
-/// Throws Error when the disk below `directory` has less than `needed` bytes.
+/// Throws FullDisk when the disk below `directory` has less than `needed` bytes.
 void require_room(const std::filesystem::path& directory, std::uint64_t needed);
 
 /// Returns the bytes that a manifest and the headers of regions add to `payload_bytes` bytes of
@@ -19,8 +19,8 @@ void require_room(const std::filesystem::path& directory, std::uint64_t needed);
 std::uint64_t bytes_beside_payload(std::uint64_t payload_bytes);
 
 /// Lets `write_regions` fill `directory`.partial, adds the manifest with the entries that it
-/// returns, and gives the directory its name. Throws Error or SystemError; then nothing stays.
-/// Returns the manifest as written.
+/// returns, and gives the directory its name. Throws FullDisk, Error or SystemError; then nothing
+/// stays. Returns the manifest as written.
 Manifest publish_index(
     const std::filesystem::path& directory, Manifest manifest, bool overwrite,
     std::uint64_t needed_bytes,

@@ -1,6 +1,6 @@
 // This header has what is asked of an engine through a channel, and what it answers. Numbers are
 // the machine's own: both sides run on it. Names of types and metrics, and the statuses of answers,
-// are the numbers of farvec.h.
+// are the numbers of farvec.h, and ASK_DISK_FULL.
 //
 // An answer with another status than 0 is a text without a zero at its end, which says why.
 #ifndef FARVEC_POSTGRES_CHANNEL_REQUESTS_H
@@ -11,7 +11,10 @@
 
 // Grows with each change of this header, so that an engine and an extension of two installations
 // know each other.
-#define ASK_VERSION 3
+#define ASK_VERSION 4
+
+// The status of what failed because a disk of the engine is full.
+#define ASK_DISK_FULL 101
 
 // The most rows of a search, and the longest list of candidates.
 #define ASK_MOST_ROWS 2048

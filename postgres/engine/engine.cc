@@ -109,8 +109,8 @@ ChannelFile::~ChannelFile() {
 }
 
 Engine::Engine(const EngineOptions& options)
-    : indexes_({options.folder, options.memory, access_for(options)}),
-      file_(options.folder, options.segment, options.slots),
+    : indexes_({options.folders, options.memory, access_for(options)}),
+      file_(options.folders.own, options.segment, options.slots),
       calls_(indexes_, kCallThreads) {
   for (unsigned core = 0; core < options.threads; ++core) {
     cores_.emplace_back([this] { run_core(); });

@@ -5,6 +5,7 @@
 #include "postgres/engine/calls.h"
 #include "postgres/engine/channel_feed.h"
 #include "postgres/engine/indexes.h"
+#include "postgres/engine/tablespaces.h"
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -16,11 +17,11 @@
 namespace farvec::postgres {
 
 struct EngineOptions {
-  std::filesystem::path folder;  ///< where all indexes are
-  std::string segment;           ///< the file of the channel, which is made
-  std::uint64_t memory = 0;      ///< IndexesOptions::memory
-  unsigned threads = 1;          ///< cores that search
-  std::uint32_t slots = 128;     ///< processes that may ask
+  TablespaceOptions folders;  ///< where all indexes are
+  std::string segment;        ///< the file of the channel, which is made
+  std::uint64_t memory = 0;   ///< IndexesOptions::memory
+  unsigned threads = 1;       ///< cores that search
+  std::uint32_t slots = 128;  ///< processes that may ask
 };
 
 /// A ChannelFile is the channel's file, which goes with the object. What an engine that was killed

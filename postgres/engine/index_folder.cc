@@ -150,17 +150,15 @@ OpenedFolder make_folder(const fs::path& folder, const IndexName& name, NewIndex
   }
 }
 
-std::vector<FolderOnDisk> folders_on_disk(const fs::path& all, Places& places) {
+std::vector<FolderOnDisk> folders_on_disk(const std::vector<IndexFolder>& all, Places& places) {
   std::vector<FolderOnDisk> found;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(all, error)) {
-    const std::optional<IndexName> name = parse_index_name(entry.path().filename().string());
-    if (!name) continue;
-    FolderOnDisk folder{.name = *name};
-    const fs::path manifest = entry.path() / kCollection / layout::kCollectionFile;
+  for (const IndexFolder& index : all) {
+    FolderOnDisk folder{.name = index.name};
+    const fs::path manifest = index.path / kCollection / layout::kCollectionFile;
     folder.written_at = fs::last_write_time(manifest, error);
     if (error) continue;
-    const std::optional<std::uint64_t> bytes = loaded_bytes(entry.path(), places);
+    const std::optional<std::uint64_t> bytes = loaded_bytes(index.path, places);
     if (!bytes) continue;
     folder.bytes = *bytes;
     found.push_back(folder);

@@ -8,6 +8,7 @@
 #include "postgres/channel/requests.h"
 #include "postgres/engine/index_name.h"
 #include "postgres/engine/places.h"
+#include "postgres/engine/tablespaces.h"
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -51,9 +52,9 @@ struct FolderOnDisk {
   std::uint64_t bytes = 0;                          ///< sum of the files that are loaded
   std::filesystem::file_time_type written_at = {};  ///< when its manifest was
 };
-/// Returns the folders of indexes, those that were written last first. Those that go meanwhile may
-/// be left out.
-std::vector<FolderOnDisk> folders_on_disk(const std::filesystem::path& all, Places& places);
+/// Looks at the folders of indexes, and returns those that were written last first. Those that go
+/// meanwhile may be left out.
+std::vector<FolderOnDisk> folders_on_disk(const std::vector<IndexFolder>& all, Places& places);
 
 /// Removes a folder, in a way that a kill does not leave half of an index under its name.
 void remove_folder(const std::filesystem::path& folder);

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
-#include "base/file_names.h"
 #include "base/status_error.h"
 #include "postgres/engine/index_folder.h"
 #include <algorithm>
@@ -30,11 +29,6 @@ constexpr double kUnusedUs = 1e6;
 constexpr double kCloseUs = 2e6;
 constexpr double kReopenUs = 10e6;
 constexpr std::chrono::milliseconds kLook{5};
-
-const fs::path& made(const fs::path& folder) {
-  const NewFolders folders(folder);
-  return folder;
-}
 
 std::uint64_t bytes_in_mib(std::uint64_t bytes) {
   return bytes >> 20;
@@ -64,13 +58,7 @@ bool is_there(const fs::path& folder, const layout::IndexPlace& place) {
 Indexes::Indexes(IndexesOptions options)
     : options_(std::move(options)),
       places_(options_.access, options_.memory),
-      lock_(made(options_.folder)) {
-  remove_leftovers(options_.folder);
-}
-
-fs::path Indexes::folder_of(const IndexName& name) const {
-  return options_.folder / to_string(name);
-}
+      tablespaces_(options_.folders) {}
 
 std::shared_ptr<Indexes::Entry> Indexes::entry_of(const IndexName& name) {
   const std::lock_guard lock(mutex_);
@@ -95,8 +83,9 @@ std::shared_ptr<OpenIndex> Indexes::find(const IndexName& name) const {
 /// Opens a folder that is there. What is not usable is removed: the index is made again from its
 /// table. Returns null where there is nothing then.
 std::shared_ptr<OpenIndex> Indexes::try_open(Entry& entry, const IndexName& name) {
-  const fs::path folder = folder_of(name);
+  const fs::path folder = tablespaces_.folder_of(name);
   if (!fs::exists(folder)) return nullptr;
+  tablespaces_.enter(name);
   require_closed(name);
   try {
     return keep(entry,
@@ -118,7 +107,7 @@ std::shared_ptr<OpenIndex> Indexes::open_there(Entry& entry, const IndexName& na
                                                const layout::IndexPlace& place) {
   if (const std::shared_ptr<OpenIndex> index = index_of(entry); index != nullptr) save(*index);
   let_go(entry);
-  const fs::path folder = folder_of(name);
+  const fs::path folder = tablespaces_.folder_of(name);
   if (!fs::exists(folder)) return nullptr;
   require_closed(name);
   if (!is_there(folder, place)) {
@@ -147,7 +136,7 @@ std::shared_ptr<OpenIndex> Indexes::keep(Entry& entry, std::shared_ptr<OpenIndex
 
 std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name) {
   if (std::shared_ptr<OpenIndex> index = find(name); index != nullptr) return index;
-  if (!fs::exists(folder_of(name))) {
+  if (!fs::exists(tablespaces_.folder_of(name))) {
     throw StatusError(StatusCode::not_found, "there is no index {}", to_string(name));
   }
   const std::shared_ptr<Entry> entry = entry_of(name);
@@ -182,10 +171,11 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
     spdlog::warn("index {} begins anew: it has another shape", to_string(name));
     index.reset();
     let_go(*entry);
-    remove_folder(folder_of(name));
+    remove_folder(tablespaces_.folder_of(name));
   }
   require_closed(name);
-  const fs::path folder = folder_of(name);
+  tablespaces_.enter(name);
+  const fs::path folder = tablespaces_.folder_of(name);
   index = std::make_shared<OpenIndex>(
       folder, name, make_folder(folder, name, {std::move(manifest), place}, places_));
   if (shape.begins == kAskBuilds) index->begin_build(options_.memory / kWaitingShare);
@@ -194,7 +184,7 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
 }
 
 void Indexes::open_ahead(const Interruption& gives_up) {
-  for (const FolderOnDisk& known : folders_on_disk(options_.folder, places_)) {
+  for (const FolderOnDisk& known : folders_on_disk(tablespaces_.indexes(), places_)) {
     if (gives_up()) return;
     if (memory_used() + known.bytes > options_.memory) continue;
     const std::shared_ptr<Entry> entry = entry_of(known.name);
@@ -210,11 +200,14 @@ void Indexes::open_ahead(const Interruption& gives_up) {
   }
 }
 
-/// The server gives the name of a file again when what had it is gone.
+/// The server gives the name of a file again when what had it is gone. A database that moves to
+/// another tablespace takes its files along: what was told since would lack here when it comes
+/// back.
 void Indexes::drop_former(const IndexName& name) {
   for (const IndexName& other : list({}, static_cast<std::size_t>(-1))) {
-    const IndexName same{name.number, other.tablespace, other.database, other.file};
-    if (same == name && other != name) drop(other);
+    const bool is_same_file = other.database == name.database && other.file == name.file;
+    const bool is_former = other.tablespace == name.tablespace || other.number == name.number;
+    if (is_same_file && is_former && other != name) drop(other);
   }
 }
 
@@ -232,7 +225,12 @@ void Indexes::drop(const IndexName& name) {
   {
     const std::lock_guard lock(entry->changing);
     let_go(*entry);
-    remove_folder(folder_of(name));
+    const fs::path folder = tablespaces_.folder_of(name);
+    if (fs::exists(folder)) {
+      tablespaces_.enter(name);
+      remove_folder(folder);
+      tablespaces_.leave(name);
+    }
   }
   const std::lock_guard lock(mutex_);
   // Another thread may have the entry, and make the index again.
@@ -375,20 +373,16 @@ std::size_t Indexes::memory_left() const {
 
 std::vector<IndexName> Indexes::list(const IndexName& after, std::size_t most) const {
   std::vector<IndexName> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(options_.folder)) {
-    const std::optional<IndexName> name = parse_index_name(entry.path().filename().string());
-    if (name && *name > after) names.push_back(*name);
+  for (const IndexFolder& folder : tablespaces_.indexes()) {
+    if (folder.name > after && names.size() < most) names.push_back(folder.name);
   }
-  std::sort(names.begin(), names.end());
-  names.resize(std::min(names.size(), most));
   return names;
 }
 
 ToldSummary Indexes::summary() const {
-  const std::size_t folders = list({}, static_cast<std::size_t>(-1)).size();
   return {.memory = memory_used(),
           .memory_limit = options_.memory,
-          .indexes = static_cast<std::uint32_t>(folders),
+          .indexes = static_cast<std::uint32_t>(tablespaces_.indexes().size()),
           .open = static_cast<std::uint32_t>(all_open().size())};
 }
 

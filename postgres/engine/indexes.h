@@ -5,14 +5,13 @@
 #include "base/clock.h"
 #include "base/progress.h"
 #include "collection/write/collection_access.h"
-#include "layout/index/directory_lock.h"
 #include "postgres/channel/requests.h"
 #include "postgres/engine/index_name.h"
 #include "postgres/engine/open_index.h"
 #include "postgres/engine/places.h"
+#include "postgres/engine/tablespaces.h"
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,7 +21,7 @@
 namespace farvec::postgres {
 
 struct IndexesOptions {
-  std::filesystem::path folder;
+  TablespaceOptions folders;
   /// The most bytes that open indexes may take: records of segments that do not stay on a disk,
   /// pools, ids and fresh rows. What a merge makes meanwhile, and the memory of searches that run,
   /// come on top.
@@ -33,8 +32,7 @@ struct IndexesOptions {
 /// Any thread may call everything at any time.
 class Indexes {
  public:
-  /// Makes the folder where it is not there, and locks it. Throws Error where the engine of another
-  /// server has it.
+  /// Throws what Tablespaces throws.
   explicit Indexes(IndexesOptions options);
 
   /// Returns an index that is open; null where it is not. Does not wait for those that open others.
@@ -46,8 +44,10 @@ class Indexes {
   /// was from being closed. Throws Error.
   std::shared_ptr<OpenIndex> open(const IndexName& name);
   /// The same, and makes it where there is none, or where it is not usable or has another shape.
-  /// Then an index of the same file with another number is gone for good, and is dropped. One that
-  /// is open in another place is opened again, and has to catch up; where it is built it stays.
+  /// Then an index of the same file with another number is gone for good, and is dropped, and so is
+  /// one of the same file and number in another tablespace, from which its database has moved. One
+  /// that is open in another place is opened again, and has to catch up; where it is built it
+  /// stays.
   std::shared_ptr<OpenIndex> open(const IndexName& name, const AskOpen& shape);
   /// Opens indexes that have folders, those that were written last first, as long as there is room
   /// without closing others. What cannot be opened stays closed until it is asked for. It may take
@@ -77,7 +77,6 @@ class Indexes {
     std::shared_ptr<OpenIndex> index;  ///< guarded by Indexes::mutex_
   };
 
-  std::filesystem::path folder_of(const IndexName& name) const;
   std::shared_ptr<Entry> entry_of(const IndexName& name);
   std::shared_ptr<OpenIndex> index_of(const Entry& entry) const;
   std::shared_ptr<OpenIndex> try_open(Entry& entry, const IndexName& name);
@@ -97,7 +96,7 @@ class Indexes {
 
   const IndexesOptions options_;
   Places places_;
-  const layout::DirectoryLock lock_;
+  Tablespaces tablespaces_;
   mutable std::mutex mutex_;
   std::map<IndexName, std::shared_ptr<Entry>> entries_;
   std::vector<std::shared_ptr<OpenIndex>> leaving_;  ///< let go; cores may still have them

@@ -42,6 +42,7 @@ void handle_signals() {
 struct Arguments {
   EngineOptions engine;
   std::string folder;
+  std::string tablespaces;
   std::string memory = "1GiB";
   bool watches_input = false;
 };
@@ -51,6 +52,11 @@ std::optional<int> read_arguments(int argc, char** argv, Arguments& given) {
   given.engine.threads = std::max(1u, std::thread::hardware_concurrency());
   app.add_option("--folder", given.folder, "Folder of the indexes, made where it is not there")
       .required();
+  app.add_option("--tablespaces", given.tablespaces,
+                 "Folder that has the server's tablespaces: indexes of one lie there");
+  app.add_option("--within", given.engine.folders.within,
+                 "Name of the folder with indexes in a tablespace")
+      .show_default();
   app.add_option("--segment", given.engine.segment,
                  "File through which processes of the server ask, which is made")
       .required();
@@ -67,7 +73,8 @@ std::optional<int> read_arguments(int argc, char** argv, Arguments& given) {
   app.add_flag("--watch-input", given.watches_input,
                "End when the standard input is closed, as it is when the server has ended");
   const std::optional<int> ended = app.parse(argc, argv);
-  given.engine.folder = given.folder;
+  given.engine.folders.own = given.folder;
+  given.engine.folders.links = given.tablespaces;
   given.engine.memory = farvec::parse_bytes(given.memory, "--memory");
   return ended;
 }

@@ -1,5 +1,6 @@
 #include "postgres/engine/open_index.h"
 
+#include "base/full_disk.h"
 #include "base/status_error.h"
 #include "base/types.h"
 #include "changes/batches.h"
@@ -102,7 +103,10 @@ void OpenIndex::insert_all(const changes::RowBatch& batch, Ticks until, const Ma
       } else {
         collection_->insert(rest, {.until = look}, receipt);
       }
-    } catch (const changes::Refusal&) {
+    } catch (const changes::Refusal& refusal) {
+      if (refusal.code == StatusCode::resource_exhausted && collection_->build_lacks_disk()) {
+        throw FullDisk("{}", refusal.reason);
+      }
       const bool waited = now_ticks() >= look && look < until;
       if (!waited || !collection_->build_failure().empty()) throw;
     }

@@ -2,9 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include "base/error.h"
+#include "base/full_disk.h"
 #include "changes/changing.h"
-#include "wal/log_file.h"
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -43,9 +42,12 @@ void Request::answer(std::span<const std::byte> bytes) const {
 }
 
 void Request::fail(StatusCode code, std::string_view why) const {
+  fail_with(static_cast<std::int32_t>(code), why);
+}
+
+void Request::fail_with(std::int32_t status, std::string_view why) const {
   const std::size_t bytes = std::min<std::size_t>(why.size(), CHANNEL_ANSWER_BYTES);
-  channel_answer(channel_, &taken_, static_cast<std::int32_t>(code), why.data(),
-                 static_cast<std::uint32_t>(bytes));
+  channel_answer(channel_, &taken_, status, why.data(), static_cast<std::uint32_t>(bytes));
 }
 
 void Request::fail_with_current() const {
@@ -55,15 +57,12 @@ void Request::fail_with_current() const {
     fail(error.code, error.reason);
   } catch (const StatusError& error) {
     fail(error.code, error.what());
-  } catch (const SystemError& error) {
-    spdlog::error("a request failed: {}", error.what());
-    const bool full = wal::is_full(error.code);
-    fail(full ? StatusCode::resource_exhausted : StatusCode::internal, error.what());
   } catch (const std::bad_alloc&) {
     fail(StatusCode::resource_exhausted, "the engine has no memory for it");
   } catch (const std::exception& error) {
     spdlog::error("a request failed: {}", error.what());
-    fail(StatusCode::internal, error.what());
+    fail_with(is_full_disk(error) ? ASK_DISK_FULL : static_cast<std::int32_t>(StatusCode::internal),
+              error.what());
   }
 }
 

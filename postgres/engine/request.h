@@ -57,6 +57,8 @@ class Request {
   void fail_with_current() const;
 
  private:
+  void fail_with(std::int32_t status, std::string_view why) const;
+
   Channel* channel_ = nullptr;
   ChannelTaken taken_ = {};
   std::vector<std::byte> bytes_;

@@ -9,6 +9,8 @@
 #include <access/xlog.h>
 #include <common/relpath.h>
 #include <dirent.h>
+#include <inttypes.h>
+#include <storage/fd.h>
 #include <sys/stat.h>
 #include <utils/timestamp.h>
 
@@ -123,6 +125,48 @@ static bool look_at_all(EngineLink* link) {
   memcpy(gone, now, now_count * sizeof *now);
   gone_count = now_count;
   return true;
+}
+
+// The name of an index's folder, as postgres/engine/index_name.cc writes it.
+static bool read_name(const char* name, AskedIndex* index) {
+  char end;
+  *index = (AskedIndex){.number = 0};
+  return sscanf(name, "%" SCNu32 "-%" SCNu32 "-%" SCNu32 "-%" SCNx64 "%c", &index->tablespace,
+                &index->database, &index->file, &index->number, &end) == 4;
+}
+
+// Answers false for an index whose relation is there. An engine that is away needs not be asked.
+static bool leave(EngineLink* link, const char* folder, const char* name) {
+  AskedIndex index;
+  const bool is_index = read_name(name, &index);
+  if (is_index && has_file(&index)) return false;
+  if (is_index && link != NULL) drop(link, &index);
+  char* path = psprintf("%s/%s", folder, name);
+  struct stat found;
+  const bool is_left = lstat(path, &found) == 0 && S_ISDIR(found.st_mode);
+  const bool is_gone = !is_left || rmtree(path, true);
+  pfree(path);
+  return is_gone;
+}
+
+void leave_tablespace(Oid tablespace) {
+  farvec_error error;
+  char* folder = psprintf("%s/%u/%s", FARVEC_TABLESPACES, tablespace, FARVEC_WITHIN);
+  DIR* all = AllocateDir(folder);
+  if (all == NULL) return;
+  EngineLink* link = engine_link(&error);
+  bool is_empty = true;
+  const struct dirent* entry;
+  while ((entry = ReadDirExtended(all, folder, LOG)) != NULL) {
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+    is_empty = leave(link, folder, entry->d_name) && is_empty;
+  }
+  FreeDir(all);
+  // The engine has removed it where it was asked to drop the last index.
+  if (is_empty && rmdir(folder) != 0 && errno != ENOENT) {
+    ereport(LOG, (errcode_for_file_access(), errmsg("could not remove \"%s\": %m", folder)));
+  }
+  pfree(folder);
 }
 
 void remove_folders_of_gone_indexes(void) {

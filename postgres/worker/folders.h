@@ -8,4 +8,8 @@
 // the engine remove them. What fails is done by a later call. For the worker, which calls it often.
 void remove_folders_of_gone_indexes(void);
 
+// Removes what the engine has of gone indexes in a tablespace that is about to be dropped. Indexes
+// whose relations are there stay: the server then refuses to drop it.
+void leave_tablespace(Oid tablespace);
+
 #endif

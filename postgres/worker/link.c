@@ -8,6 +8,7 @@
 #include <utils/timestamp.h>
 
 #include "postgres/channel/call.h"
+#include "postgres/channel/requests.h"
 #include "postgres/shared.h"
 #include "postgres/worker/settings.h"
 
@@ -209,6 +210,8 @@ static int state_of(int32 status) {
       return ERRCODE_QUERY_CANCELED;
     case FARVEC_RESOURCE_EXHAUSTED:
       return ERRCODE_INSUFFICIENT_RESOURCES;
+    case ASK_DISK_FULL:
+      return ERRCODE_DISK_FULL;
     case FARVEC_FAILED_PRECONDITION:
     case FARVEC_NOT_FOUND:
       return ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
@@ -226,9 +229,12 @@ static const char* hint_of(int32 status) {
   }
   switch (status) {
     case FARVEC_RESOURCE_EXHAUSTED:
-      return "Make room on a disk that is full. Where memory is what lacks, raise "
-             "farvec.engine_memory, and start the server again, drop indexes, or have records stay "
-             "on a disk: WITH (tier = 'ssd').";
+      return "Raise farvec.engine_memory, and start the server again, drop indexes, or have "
+             "records "
+             "stay on a disk: WITH (tier = 'ssd').";
+    case ASK_DISK_FULL:
+      return "Make room on this disk: what waits for it goes on then, within some seconds. A build "
+             "is run again.";
     case FARVEC_FAILED_PRECONDITION:
     case FARVEC_NOT_FOUND:
       return "The engine was started again meanwhile: run the statement again.";

@@ -20,7 +20,7 @@
 #define END_LOOKS 500  // 10 ms each, before a process that was told to end is killed
 #define LOOK_US 10000
 
-#define MAX_WORDS 16
+#define MAX_WORDS 20
 
 // Where segments are made when the system has it: memory that no disk is behind.
 #define SHARED_MEMORY "/dev/shm"
@@ -41,6 +41,10 @@ static void write_words(char** words, const EngineProcess* engine, uint32 slots)
   words[count++] = engine_program();
   words[count++] = "--folder";
   words[count++] = engine_folder();
+  words[count++] = "--tablespaces";
+  words[count++] = psprintf("%s/%s", DataDir, FARVEC_TABLESPACES);
+  words[count++] = "--within";
+  words[count++] = FARVEC_WITHIN;
   words[count++] = "--segment";
   words[count++] = pstrdup(engine->segment);
   words[count++] = "--memory";

@@ -30,14 +30,25 @@ static void forget_mark(const char* folder, const char* index) {
   durable_unlink(path, FATAL);
 }
 
-void forget_marks_where_restored(void) {
-  if (!process_shared_preload_libraries_in_progress || !is_restored()) return;
-  char* folder = engine_folder();
+// Calls for each name in a folder; none where it is not there.
+static void for_each_name(const char* folder, void (*look)(const char* folder, const char* name)) {
   DIR* all = AllocateDir(folder);
-  if (all == NULL && errno == ENOENT) return;
+  if (all == NULL && (errno == ENOENT || errno == ENOTDIR)) return;
   const struct dirent* entry;
   while ((entry = ReadDirExtended(all, folder, FATAL)) != NULL) {
-    if (entry->d_name[0] != '.') forget_mark(folder, entry->d_name);
+    if (entry->d_name[0] != '.') look(folder, entry->d_name);
   }
   FreeDir(all);
+}
+
+static void forget_marks_of_tablespace(const char* tablespaces, const char* number) {
+  char* folder = psprintf("%s/%s/%s", tablespaces, number, FARVEC_WITHIN);
+  for_each_name(folder, forget_mark);
+  pfree(folder);
+}
+
+void forget_marks_where_restored(void) {
+  if (!process_shared_preload_libraries_in_progress || !is_restored()) return;
+  for_each_name(engine_folder(), forget_mark);
+  for_each_name(FARVEC_TABLESPACES, forget_marks_of_tablespace);
 }

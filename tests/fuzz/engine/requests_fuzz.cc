@@ -47,7 +47,7 @@ collection::CollectionAccess access_of_a_core() {
 /// searches, which are read and then given up: there is no core.
 class AskedIndexes {
  public:
-  AskedIndexes() : indexes_({folder_.path() / "all", kMemory, access_of_a_core()}) {
+  AskedIndexes() : indexes_({{.own = folder_.path() / "all"}, kMemory, access_of_a_core()}) {
     spdlog::set_level(spdlog::level::off);
     std::array<char, CHANNEL_ERROR_BYTES> why{};
     channel_ = channel_create(folder_.file("farvec-fuzz").c_str(), 1, 1, why.data());

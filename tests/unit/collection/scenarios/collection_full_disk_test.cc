@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/full_disk.h"
 #include "collection/read/collection_reader.h"
 #include "tests/unit/collection/changing_collection.h"
 #include "tests/unit/file_size_limit.h"
@@ -29,7 +30,10 @@ TEST_F(CollectionOnAFullDisk, NothingIsLostAndWhatFailedIsMadeLater) {
     collection_->settle();
     {
       const tests::FileSizeLimit full(bytes);
-      const std::string said = tests::message_of([&] { collection_->compact(); });
+      const std::string said = tests::message_of([&] {
+        EXPECT_THROW(collection_->compact(), FullDisk);
+        collection_->compact();
+      });
       EXPECT_NE(said.find(path().string()), std::string::npos) << said;
       EXPECT_FALSE(collection_->state().failure.empty());
       expect_same();
@@ -100,9 +104,16 @@ TEST_F(CollectionOnAFullDisk, WhyNoSegmentIsBuiltIsSaidUntilOneIs) {
   EXPECT_NE(tests::message_of([&] { collection_->flush(); }), "");
   EXPECT_NE(collection_->build_failure().find(segments().string()), std::string::npos)
       << collection_->build_failure();
+  EXPECT_FALSE(collection_->build_lacks_disk());
   std::filesystem::rename(path() / "away", segments());
+  {
+    const tests::FileSizeLimit full(100);
+    EXPECT_THROW(collection_->flush(), FullDisk);
+    EXPECT_TRUE(collection_->build_lacks_disk());
+  }
   collection_->flush();
   EXPECT_EQ(collection_->build_failure(), "");
+  EXPECT_FALSE(collection_->build_lacks_disk());
 }
 
 TEST_F(CollectionOnAFullDisk, DeletesGoInWhereTheLogHasNoRoomForAWholeSegment) {

@@ -30,7 +30,7 @@ constexpr AskOpen kSmall{
 /// What has an index open writes by the name of its folder.
 TEST(Indexes, AnIndexIsNotMadeAgainBeforeTheFormerOneIsClosed) {
   const tests::TemporaryFolder folder;
-  Indexes indexes({folder.path() / "all", std::uint64_t{64} << 20, access_of_tests()});
+  Indexes indexes({{.own = folder.path() / "all"}, std::uint64_t{64} << 20, access_of_tests()});
   const IndexName name = name_of(kSmall.index);
   std::shared_ptr<OpenIndex> former = indexes.open(name, kSmall);
   const std::filesystem::path place = former->folder();

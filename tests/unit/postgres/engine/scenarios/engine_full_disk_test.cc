@@ -104,7 +104,7 @@ TEST_F(EngineFullDisk, RefusesRowsWhenMemtablesAreFullAndKeepsWhatItHas) {
   Told told;
   const std::uint64_t end = insert_until_refused(kBegun, told);
   ASSERT_LT(end, kMostRows) << "nothing was refused";
-  EXPECT_EQ(told.status, kExhausted) << told.text();
+  EXPECT_EQ(told.status, ASK_DISK_FULL) << told.text();
   const bool says_why = told.text().find("No space left") != std::string::npos ||
                         told.text().find("has 0 free") != std::string::npos;
   EXPECT_TRUE(says_why) << told.text();
@@ -113,12 +113,12 @@ TEST_F(EngineFullDisk, RefusesRowsWhenMemtablesAreFullAndKeepsWhatItHas) {
   other.index.number = 2;
   other.index.file = 2;
   const Told opened = asking_->ask_with(kAskOpen, other);
-  EXPECT_EQ(opened.status, kExhausted) << opened.text();
+  EXPECT_EQ(opened.status, ASK_DISK_FULL) << opened.text();
   expect_found(end);
   // With room it goes on, without a new start.
   fs::remove(filler());
   told = insert_from(end);
-  for (int tries = 0; tries < 600 && told.status == kExhausted; ++tries) {
+  for (int tries = 0; tries < 600 && told.status == ASK_DISK_FULL; ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     told = insert_from(end);
   }
@@ -131,7 +131,7 @@ TEST_F(EngineFullDisk, ANewStartLosesNothing) {
   fill();
   kill_and_start();
   const Told told = open();
-  EXPECT_TRUE(told.status == 0 || told.status == kExhausted) << told.text();
+  EXPECT_TRUE(told.status == 0 || told.status == ASK_DISK_FULL) << told.text();
   EXPECT_EQ(engine_->log().find("begins anew"), std::string::npos) << engine_->log();
   fs::remove(filler());
   EXPECT_EQ(open().head<ToldState>().rows, kBegun - 1);
