@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <storage/fd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <utils/timestamp.h>
 
 #include "postgres/channel/requests.h"
@@ -151,7 +152,7 @@ static bool leave(EngineLink* link, const char* folder, const char* name) {
 
 void leave_tablespace(Oid tablespace) {
   farvec_error error;
-  char* folder = psprintf("%s/%u/%s", FARVEC_TABLESPACES, tablespace, FARVEC_WITHIN);
+  char* folder = psprintf("%s/%u/%s", FARVEC_TABLESPACES, tablespace, FARVEC_TABLESPACE_FOLDER);
   DIR* all = AllocateDir(folder);
   if (all == NULL) return;
   EngineLink* link = engine_link(&error);
@@ -170,12 +171,15 @@ void leave_tablespace(Oid tablespace) {
 }
 
 void remove_folders_of_gone_indexes(void) {
-  static TimestampTz next = 0;
+  static TimestampTz last = 0;  // the interval may be changed meanwhile
   farvec_error error;
   const TimestampTz now = GetCurrentTimestamp();
   // Until it has ended, replay may make files again.
-  if (now < next || RecoveryInProgress()) return;
-  next = TimestampTzPlusMilliseconds(now, (int64)farvec_engine_clean_s * 1000);
+  if (now < TimestampTzPlusMilliseconds(last, (int64)farvec_engine_clean_s * 1000) ||
+      RecoveryInProgress()) {
+    return;
+  }
+  last = now;
   EngineLink* link = engine_link(&error);
   if (link != NULL) look_at_all(link);
 }

@@ -44,7 +44,7 @@ static void write_words(char** words, const EngineProcess* engine, uint32 slots)
   words[count++] = "--tablespaces";
   words[count++] = psprintf("%s/%s", DataDir, FARVEC_TABLESPACES);
   words[count++] = "--within";
-  words[count++] = FARVEC_WITHIN;
+  words[count++] = FARVEC_TABLESPACE_FOLDER;
   words[count++] = "--segment";
   words[count++] = pstrdup(engine->segment);
   words[count++] = "--memory";

@@ -42,7 +42,7 @@ static void for_each_name(const char* folder, void (*look)(const char* folder, c
 }
 
 static void forget_marks_of_tablespace(const char* tablespaces, const char* number) {
-  char* folder = psprintf("%s/%s/%s", tablespaces, number, FARVEC_WITHIN);
+  char* folder = psprintf("%s/%s/%s", tablespaces, number, FARVEC_TABLESPACE_FOLDER);
   for_each_name(folder, forget_mark);
   pfree(folder);
 }

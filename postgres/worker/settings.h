@@ -17,7 +17,7 @@ char* engine_folder(void);
 // The server's tablespaces, each by its number, and the name of the engine's folder within one. It
 // is another one for each version of the server: pg_upgrade leaves tablespaces where they are.
 #define FARVEC_TABLESPACES "pg_tblspc"
-#define FARVEC_WITHIN "farvec_" TABLESPACE_VERSION_DIRECTORY
+#define FARVEC_TABLESPACE_FOLDER "farvec_" TABLESPACE_VERSION_DIRECTORY
 
 // Defines the settings, and has the server start the worker. It is for _PG_init() alone.
 void define_engine_settings(void);

@@ -49,5 +49,25 @@ TEST(Indexes, AnIndexIsNotMadeAgainBeforeTheFormerOneIsClosed) {
   EXPECT_EQ(made->state().rows, 0u);
 }
 
+/// A database that moves to another tablespace and back has the same names of files again. What was
+/// told meanwhile, the index there was told.
+TEST(Indexes, AnIndexThatComesBackFromATablespaceBeginsAnew) {
+  const tests::TemporaryFolder folder;
+  Indexes indexes({{.own = folder.path() / "all"}, std::uint64_t{64} << 20, access_of_tests()});
+  AskOpen moved = kSmall;
+  moved.begins = kAskKeeps;
+  moved.index.tablespace = 9;
+  AskOpen other = moved;
+  other.index.file = 4;
+  for (const AskOpen& shape : {kSmall, other})
+    indexes.open(name_of(shape.index), shape)->covers(100, true);
+  EXPECT_EQ(indexes.open(name_of(moved.index), moved)->state().ready, 0u);
+  EXPECT_EQ(indexes.list({}, 10), (std::vector{name_of(moved.index), name_of(other.index)}));
+  EXPECT_EQ(indexes.open(name_of(other.index), other)->state().ready, 1u);
+  EXPECT_EQ(indexes.open(name_of(kSmall.index), kSmall)->state().ready, 0u);
+  EXPECT_EQ(indexes.list({}, 10), (std::vector{name_of(kSmall.index), name_of(other.index)}));
+  EXPECT_EQ(indexes.list({}, 1), std::vector{name_of(kSmall.index)});
+}
+
 }  // namespace
 }  // namespace farvec::postgres
