@@ -45,7 +45,7 @@ class SmallDisk:
         self.filler.unlink()
 
 
-class FullDisk(EngineTest):
+class SmallDiskTest(EngineTest):
     """Rows of 4 kB: the 32 MB of the engine's memory are some hundred rows in each memtable."""
 
     @classmethod
@@ -53,23 +53,18 @@ class FullDisk(EngineTest):
         if not ENGINE.exists():
             raise unittest.SkipTest(f"no {ENGINE}")
         cls.disk = SmallDisk(cls, 24)
-        cls.settings = {"farvec.engine_memory": "32MB", "farvec.engine_folder": cls.disk.path / "farvec"}
+        cls.settings = {"farvec.engine_memory": "32MB", **cls.settings_on(cls.disk.path)}
         super().setUpClass()
 
     def setUp(self):
         self.sql("DROP TABLE IF EXISTS long; CREATE TABLE long (id int PRIMARY KEY, v vector(1000));"
                  "ALTER TABLE long ALTER v SET STORAGE PLAIN;" + FILL.format(1, 300))
-        self.patiently("SELECT 1;")
         wait_until("former indexes are gone", lambda: not self.names())
 
     def tearDown(self):
         if self.disk.filler.exists():
             self.disk.free()
         self.sql("DROP TABLE long;")
-
-    def names(self):
-        folder = self.disk.path / "farvec"
-        return [path.name for path in folder.iterdir() if path.is_dir()] if folder.exists() else []
 
     def assert_same(self):
         for number in (1, 77, 151):
@@ -87,13 +82,24 @@ class FullDisk(EngineTest):
 
     def answers(self):
         """Whether a search answers; where it does not, it says that the disk is full, and what to do."""
+        query = QUERY.format(1)
         try:
-            self.assertEqual(self.patiently(BY_INDEX + QUERY.format(1)), self.sql(BY_TABLE + QUERY.format(1)))
+            self.assertEqual(self.patiently(BY_INDEX + query), self.sql(BY_TABLE + query))
             return True
         except SqlError as error:
             self.assertEqual(error.state, FULL, error.text)
-            self.assertIn("HINT", error.text)
+            self.assertIn("Make room", error.text)
             return False
+
+
+class FullDisk(SmallDiskTest):
+    @staticmethod
+    def settings_on(path):
+        return {"farvec.engine_folder": path / "farvec"}
+
+    def names(self):
+        folder = self.disk.path / "farvec"
+        return [path.name for path in folder.iterdir() if path.is_dir()] if folder.exists() else []
 
     def test_a_build_leaves_nothing_and_can_be_tried_again(self):
         self.patiently(CREATE)
@@ -139,6 +145,50 @@ class FullDisk(EngineTest):
             os.kill(self.engine(), signal.SIGKILL)
             self.answers()
         self.assert_goes_on()
+
+
+class FullTablespace(SmallDiskTest):
+    """The server's pages of an index and the engine's files share a disk."""
+
+    @staticmethod
+    def settings_on(path):
+        del path
+        return {}
+
+    def names(self):
+        return [path.name for path in self.disk.path.iterdir()]
+
+    def insert_until(self, first, is_over):
+        """Inserts rows that succeed or fail as a whole, and answers the first id that did not come."""
+        for begin in range(first, 20000, 100):
+            try:
+                self.sql(FILL.format(begin, begin + 99))
+            except SqlError as error:
+                self.assertEqual(error.state, FULL, error.text)
+                return begin
+            if is_over():
+                return begin + 100
+        self.fail("the disk is never full")
+
+    def test_statements_fail_or_are_whole(self):
+        place = self.disk.path / "place"
+        place.mkdir()
+        self.server.own(place)
+        self.sql(f"CREATE TABLESPACE small LOCATION '{place}';")
+        self.disk.fill()
+        self.refused(CREATE.replace(";", " TABLESPACE small;"), FULL)
+        self.disk.free()
+        self.patiently(CREATE.replace(";", " TABLESPACE small;"))
+        self.assert_same()
+        self.disk.fill()
+        first = self.insert_until(301, lambda: not self.answers())
+        self.assertEqual(self.one("SELECT count(*) FROM long;"), str(first - 1))
+        self.assert_goes_on()
+        self.sql(FILL.format(first, first + 9))
+        self.assert_same()
+        self.sql("DROP INDEX long_v; DROP TABLESPACE small;")
+        self.assertEqual(list(place.iterdir()), [])
+        place.rmdir()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Indexes of the engine lie in their tablespace, move with it, and leave nothing there."""
 import os
 import re
+import shutil
 import signal
 import unittest
 
@@ -246,6 +247,42 @@ class Backups(TablespaceTest):
         one.assert_lies_in(mapped)
         one.assert_sound("items_v")
         self.assertEqual(self.within(there), self.before)
+
+
+class Restored(TablespaceTest):
+    def test_a_restore_in_place_leaves_the_engines_files_of_later(self):
+        """Vectors that were erased after the backup come again, though the engine's folder is that of later."""
+        there, data = self.tablespace("restored"), self.server.folder
+        self.make_items(600)
+        self.sql("ALTER INDEX items_v SET TABLESPACE restored; VACUUM items;")
+        self.assert_answers()
+        copy = self.server.top / "copied-by-hand"
+        self.sql("SELECT pg_backup_start('here', true);")
+        shutil.copytree(data, copy / "data", symlinks=True,
+                        ignore=shutil.ignore_patterns("farvec", "postmaster.*", "pg_wal"))
+        shutil.copytree(there, copy / "there", ignore=shutil.ignore_patterns("farvec*"))
+        label = "\n".join(self.sql("SELECT labelfile FROM pg_backup_stop(false);"))
+        shutil.copytree(data / "pg_wal", copy / "data" / "pg_wal")
+        self.sql("DELETE FROM items WHERE id < 300; VACUUM items;")
+        wait_until("the rows are erased", lambda: self.one(
+            "SELECT farvec_stats('items_v')->'store'->>'stored';") == "301")
+        self.server.end_sessions()
+        self.server.stop()
+        for folder in (data, there):
+            for path in folder.iterdir():
+                if path.name != "farvec" and not WITHIN.fullmatch(path.name):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.copytree(copy / "data", data, symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(copy / "there", there, dirs_exist_ok=True)
+        (data / "backup_label").write_text(label.strip() + "\n")
+        for path in [data, *data.rglob("*"), *there.rglob("*")]:
+            if not path.is_symlink():
+                self.server.own(path)
+        self.server.start({**SETTINGS, **self.settings, "fsync": "off"})
+        self.assertEqual(self.one("SELECT count(*) FROM items;"), "600")
+        self.assert_sound("items_v")
+        self.assert_answers()
+        self.assert_lies_in(there)
 
 
 if __name__ == "__main__":
