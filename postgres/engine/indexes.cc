@@ -315,8 +315,10 @@ bool Indexes::wait_until_closed(const IndexName& name, double most_us) {
 
 void Indexes::save() {
   for (const auto& index : all_open()) {
-    if (!index->leaving()) save(*index);
+    if (index->leaving()) continue;
+    tablespaces_.is_gone(index->name()) ? drop(index->name()) : save(*index);
   }
+  tablespaces_.forget_gone();
 }
 
 void Indexes::save(OpenIndex& index) {

@@ -55,8 +55,8 @@ class Indexes {
   void open_ahead(const Interruption& gives_up);
   /// Removes an index, open or not. Throws Error where files cannot be removed.
   void drop(const IndexName& name);
-  /// Calls OpenIndex::save() for all open indexes. What fails is logged, and tried again by the
-  /// next call. For one thread, which may wait.
+  /// Calls OpenIndex::save() for all open indexes, and drops those whose tablespace is gone. What
+  /// fails is logged, and tried again by the next call. For one thread, which may wait.
   void save();
   /// Closes what was dropped, when no core has it any more. It may wait.
   void clean();

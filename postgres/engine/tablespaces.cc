@@ -32,11 +32,17 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return found;
 }
 
+/// Says whether there is something of this name, a link to nowhere too, or that cannot be said.
+bool has_name(const fs::path& path) {
+  std::error_code ignored;
+  return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
+}
+
 }  // namespace
 
 Tablespaces::Tablespaces(TablespaceOptions options) : options_(std::move(options)) {
   const NewFolders folders(options_.own);
-  locks_[options_.own] = std::make_unique<layout::DirectoryLock>(options_.own);
+  entered_[options_.own].lock = std::make_unique<layout::DirectoryLock>(options_.own);
   tidy(options_.own);
 }
 
@@ -58,21 +64,22 @@ void Tablespaces::enter(const IndexName& name) {
   if (is_own(name.tablespace)) return;
   const fs::path folder = around(name.tablespace);
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<layout::DirectoryLock>& held = locks_[folder];
-  if (held != nullptr && fs::exists(folder)) return;
-  held.reset();
+  Entered& entered = entered_[folder];
+  if (entered.lock != nullptr && fs::exists(folder)) return;
+  entered.lock.reset();
   if (!fs::is_directory(parent_of(folder))) {
     throw StatusError(StatusCode::failed_precondition, "the server has no tablespace {}",
                       name.tablespace);
   }
   const NewFolders folders(folder);
   try {
-    held = std::make_unique<layout::DirectoryLock>(folder);
+    entered.lock = std::make_unique<layout::DirectoryLock>(folder);
   } catch (const SystemError&) {
     throw;
   } catch (const Error& error) {
     throw StatusError(StatusCode::unavailable, "another engine has this folder: {}", error.what());
   }
+  entered.settled = settled_path(folder);
   tidy(folder);
 }
 
@@ -80,7 +87,22 @@ void Tablespaces::leave(const IndexName& name) {
   if (is_own(name.tablespace)) return;
   const fs::path folder = around(name.tablespace);
   const std::lock_guard lock(mutex_);
-  if (rmdir(folder.c_str()) == 0) locks_.erase(folder);
+  if (rmdir(folder.c_str()) == 0) entered_.erase(folder);
+}
+
+bool Tablespaces::is_gone(const IndexName& name) const {
+  return !is_own(name.tablespace) && !has_name(parent_of(around(name.tablespace)));
+}
+
+void Tablespaces::forget_gone() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entered_, [this](const auto& one) {
+    const auto& [folder, entered] = one;
+    if (folder == options_.own || has_name(parent_of(folder))) return false;
+    std::error_code ignored;
+    fs::remove_all(entered.settled, ignored);
+    return true;
+  });
 }
 
 /// Removes what kills have left, and indexes whose names do not belong there: an earlier version

@@ -43,19 +43,30 @@ class Tablespaces {
   /// Removes the folder around an index where it is within a tablespace and no index is left there.
   /// So nothing stays of the engine in a tablespace that it uses no more.
   void leave(const IndexName& name);
+  /// Says whether the server has the tablespace of an index no more.
+  bool is_gone(const IndexName& name) const;
+  /// Removes what is in tablespaces that the server has no more, as far as they were entered. A
+  /// standby is told only that one was dropped.
+  void forget_gone();
   /// Returns the indexes that have folders, in the order of their names. A folder that lies where
   /// its name does not belong is none.
   std::vector<IndexFolder> indexes() const;
 
  private:
+  /// A folder around indexes that was entered.
+  struct Entered {
+    std::filesystem::path settled;  ///< where it is when the server's link is gone
+    std::unique_ptr<layout::DirectoryLock> lock;
+  };
+
   bool is_own(std::uint32_t tablespace) const;
   std::filesystem::path around(std::uint32_t tablespace) const;
   void add_indexes(const std::filesystem::path& around, std::vector<IndexFolder>& found) const;
   void tidy(const std::filesystem::path& around) const;
 
   const TablespaceOptions options_;
-  std::mutex mutex_;  ///< guards the member below
-  std::map<std::filesystem::path, std::unique_ptr<layout::DirectoryLock>> locks_;
+  std::mutex mutex_;                                  ///< guards the member below
+  std::map<std::filesystem::path, Entered> entered_;  ///< by what around() returns
 };
 
 }  // namespace farvec::postgres

@@ -17,13 +17,14 @@ class StandbyTest(EngineTest):
         wait_until("the standby has followed", lambda: standby.one(
             f"SELECT pg_last_wal_replay_lsn() >= '{position}';") == "t")
 
-    def start_standby(self, **settings):
+    def start_standby(self, options=(), **settings):
+        """A standby made by pg_basebackup, with more options for that."""
         folder = self.server.top / f"standby-{len(list(self.server.top.glob('standby-*')))}"
         folder.mkdir(mode=0o700)
         self.server.own(folder)
         self.server.run("pg_basebackup", "--pgdata", folder, "--host", self.server.sockets,
                         "--username", "postgres", "--write-recovery-conf", "--checkpoint", "fast",
-                        **self.server.as_user)
+                        *options, **self.server.as_user)
         standby = Postgres.__new__(Postgres)
         standby.__dict__.update(self.server.__dict__)
         standby.folder, standby.log, standby.sessions = folder, folder.with_suffix(".log"), {}

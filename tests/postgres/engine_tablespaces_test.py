@@ -6,6 +6,7 @@ import signal
 import unittest
 
 from engine_base import BY_INDEX, BY_TABLE, ENGINE, QUERY, ROWS, SETTINGS, EngineTest, wait_until
+from engine_servers_test import StandbyTest
 from postgres_server import Postgres
 
 WITHIN = re.compile(r"farvec_PG_\d+_\d+")
@@ -247,6 +248,29 @@ class Backups(TablespaceTest):
         one.assert_lies_in(mapped)
         one.assert_sound("items_v")
         self.assertEqual(self.within(there), self.before)
+
+
+class Standbys(TablespaceTest, StandbyTest):
+    def test_a_standby_has_its_own_files_and_leaves_them(self):
+        there, mapped = self.tablespace("led"), self.server.top / "followed"
+        mapped.mkdir(mode=0o700)
+        self.server.own(mapped)
+        self.make_items(300)
+        self.sql("ALTER INDEX items_v SET TABLESPACE led;")
+        self.assert_answers()
+        standby = self.start_standby(("--tablespace-mapping", f"{there}={mapped}"), **self.settings)
+        follower = self.follower_of(standby)
+        follower.assert_answers()
+        self.assertEqual(len(self.within(mapped)), 1)
+        self.sql(f"INSERT INTO items {ROWS.format(301, 400)}; DELETE FROM items WHERE id < 50; VACUUM items;")
+        self.wait_for_replay(standby)
+        follower.assert_answers()
+        self.sql("ALTER INDEX items_v SET TABLESPACE pg_default; DROP TABLESPACE led;")
+        self.assertEqual(list(there.iterdir()), [])
+        self.wait_for_replay(standby)
+        follower.assert_answers()
+        # A standby's backends see no such statement: its engine finds the tablespace gone.
+        wait_until("it has left the tablespace", lambda: not list(mapped.iterdir()))
 
 
 class Restored(TablespaceTest):

@@ -115,6 +115,27 @@ TEST_F(TablespacesTest, AnotherEngineIsKeptOut) {
   EXPECT_TRUE(fs::exists(around_));
 }
 
+TEST_F(TablespacesTest, ATablespaceThatIsGoneIsLeft) {
+  Tablespaces all(options());
+  all.enter(kInTablespace);
+  fs::create_directory(all.folder_of(kInTablespace));
+  std::ofstream(disk_ / "other") << "stays";
+  fs::rename(disk_, folder_.path() / "away");  // a disk that is not mounted now
+  all.forget_gone();
+  EXPECT_FALSE(all.is_gone(kInTablespace));
+  fs::rename(folder_.path() / "away", disk_);
+  all.forget_gone();
+  EXPECT_EQ(names(all), std::vector{kInTablespace});
+  fs::remove(links_ / "16500");
+  EXPECT_TRUE(all.is_gone(kInTablespace));
+  EXPECT_FALSE(all.is_gone(kUsual));
+  EXPECT_TRUE(names(all).empty());
+  all.forget_gone();
+  EXPECT_FALSE(fs::exists(around_));
+  EXPECT_TRUE(fs::exists(disk_ / "other"));
+  EXPECT_TRUE(fs::exists(options().own));
+}
+
 TEST_F(TablespacesTest, WhatDoesNotBelongThereIsRemoved) {
   IndexName former = kInTablespace;
   former.tablespace = 16'499;
