@@ -104,8 +104,8 @@ class Collection final : public changes::Changing {
   /// Inserts many rows without the log and the memtables: all become one segment, which is durable
   /// when this returns. Throws Error; then none of the rows is in. If only the manifest could not
   /// be written, all are in, and are durable once a later manifest is. Throws FullDisk where a disk
-  /// has no room, and WorkInterrupted where `give_up` ended the work, which it can until the segment
-  /// has been written.
+  /// has no room, and WorkInterrupted where `give_up` ended the work, which it can until the
+  /// segment has been written.
   Receipt import(const changes::RowBatch& batch, const Interruption& give_up = {}) {
     return background_.import(batch, give_up);
   }

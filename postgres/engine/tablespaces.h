@@ -66,7 +66,7 @@ class Tablespaces {
 
   const TablespaceOptions options_;
   std::mutex mutex_;                                  ///< guards the member below
-  std::map<std::filesystem::path, Entered> entered_;  ///< by what around() returns
+  std::map<std::filesystem::path, Entered> entered_;  ///< named as around() names it
 };
 
 }  // namespace farvec::postgres
