@@ -208,6 +208,8 @@ double read_with_workers(Build* build, Relation heap, IndexInfo* info, int worke
 void end_workers(Build* build) {
   BuildTeam* team = build->team;
   build->team = NULL;
+  // An error may have ended a sleep in memory that goes now.
+  ConditionVariableCancelSleep();
   // The end of the transaction leaves parallel mode, and lets the snapshot go.
   if (team != NULL && team->context != NULL) DestroyParallelContext(team->context);
 }

@@ -95,6 +95,14 @@ class Builds(EngineTest):
             wait_until("nothing is left", lambda: not self.folders() - before)  # others may go meanwhile
         self.assert_no_workers()
 
+    def test_an_error_of_a_worker_for_which_the_build_only_waits(self):
+        """The build sleeps in memory that goes with the workers."""
+        self.sql("ALTER TABLE wide SET (parallel_workers = 2);")
+        for _ in range(3):
+            self.refused("SET parallel_leader_participation = off; CREATE INDEX failing ON wide "
+                         f"USING farvec (v vector_l2_ops) WHERE 1 / ({ROWS - 10} - id) IS NOT NULL;", "22012")
+        self.assert_no_workers()
+
     def assert_no_workers(self):
         wait_until("workers end", lambda: self.one(
             "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker';") == "0")
