@@ -257,6 +257,11 @@ void Collection::add_columns(const layout::Schema& columns) {
   writer_.add_columns(columns);
 }
 
+void Collection::end_rest() {
+  const Writer::Lock lock = writer_.lock();
+  writer_.end_rest();
+}
+
 void Collection::make_durable(const changes::Patience& patience) {
   require_done(writer_.make_durable(patience.until));
 }

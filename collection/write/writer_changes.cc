@@ -100,6 +100,8 @@ Status Writer::make_room(Lock& lock, const Turn& turn, const NewRows& rows, Tick
   // An empty memtable may be older than erases, or an import, that must not be replayed.
   if (contents_.room() < rows.count || !contents_.holds_rows()) {
     contents_.rotate(log_->end());
+    // More rows than memtables hold have to wait for segments.
+    if (contents_.frozen() >= opened_.access.most_frozen) end_rest();
     monitor_.work.notify_all();
   }
   return {};

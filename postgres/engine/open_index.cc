@@ -18,6 +18,9 @@ constexpr ToldBuild kNoBuild{.rows = 0, .linked = 0, .finished = 1, .zero = 0};
 constexpr std::uint64_t kManyUnlinked = 8192;
 /// How long rows wait for room before they look whether a segment can be made, which gives it.
 constexpr double kBetweenLooksUs = 100e3;
+/// How long the background rests for rows that lack since the last that came: a process that tells
+/// them may end.
+constexpr double kRestUs = 2e6;
 
 /// Raises a number that others raise too.
 void raise(std::atomic<std::uint64_t>& number, std::uint64_t to) {
@@ -91,6 +94,7 @@ void OpenIndex::insert_rest(const changes::RowBatch& batch, Ticks until, const M
 
 void OpenIndex::insert_all(const changes::RowBatch& batch, Ticks until, const Manner& manner) {
   const bool many = manner.coming == Coming::many_that_lack;
+  if (many) rest();
   std::size_t done = 0;
   while (done < batch.rows.count) {
     const changes::RowBatch rest = batch.part(done, batch.rows.count - done);
@@ -111,7 +115,13 @@ void OpenIndex::insert_all(const changes::RowBatch& batch, Ticks until, const Ma
   shared_.inserted(batch, manner.sharing);
 }
 
+/// Nothing is searched before it has caught up, so links and segments can wait until then.
+void OpenIndex::rest() {
+  if (!caught_up()) collection_->rest(now_ticks() + us_to_ticks(kRestUs));
+}
+
 void OpenIndex::begin_build(std::size_t most_bytes) {
+  collection_->end_rest();
   const std::lock_guard lock(build_mutex_);
   build_ = std::make_shared<IndexBuild>(*collection_, most_bytes);
 }
@@ -171,6 +181,7 @@ std::vector<std::uint64_t> OpenIndex::note_pages(const AskLacks& asked,
 /// What a comparison erases that was given up was dead when its pages were read, and is for ever.
 std::vector<AskBits> OpenIndex::lacks(const AskLacks& asked, std::span<const AskPage> pages,
                                       Ticks until) {
+  rest();
   PageDifferences found =
       compare_pages(*view(), rows_that_share(), pages, {asked.from, asked.until});
   const std::vector<std::uint64_t> elsewhere = note_pages(asked, pages);
@@ -188,6 +199,7 @@ void OpenIndex::covers(std::uint64_t vid, bool ready) {
   if (ready) ready_.store(true, std::memory_order_relaxed);
   caught_up_.store(true, std::memory_order_release);
   if (unlinked_in(*view()) > kManyUnlinked) collection_->freeze_soon();
+  collection_->end_rest();
 }
 
 void OpenIndex::save(Ticks until) {

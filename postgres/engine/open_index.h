@@ -112,6 +112,7 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   SharedRows rows_that_share() const;
   void insert_rest(const changes::RowBatch& batch, Ticks until, const Manner& manner);
   void insert_all(const changes::RowBatch& batch, Ticks until, const Manner& manner);
+  void rest();
   std::vector<std::uint64_t> note_pages(const AskLacks& asked, std::span<const AskPage> pages);
 
   std::size_t own_pool_bytes(std::uint64_t segment_bytes) const;

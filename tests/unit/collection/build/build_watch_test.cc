@@ -13,7 +13,7 @@ namespace {
 
 TEST(BuildWatch, TellsHowFarABuildIs) {
   const std::atomic<bool> stop{false};
-  BuildWatch watch(stop, 0);
+  BuildWatch watch(stop, kNoRest, 0);
   EXPECT_EQ(watch.progress().phase, BuildPhase::none);
   {
     const WatchedBuild watched(watch, 3, 100);
@@ -34,7 +34,7 @@ TEST(BuildWatch, TellsHowFarABuildIs) {
 
 TEST(BuildWatch, BytesTakeTheTimeThatTheBoundGivesThem) {
   const std::atomic<bool> stop{false};
-  BuildWatch watch(stop, 1000);
+  BuildWatch watch(stop, kNoRest, 1000);
   const auto begin = std::chrono::steady_clock::now();
   std::thread other([&] { watch.moved(20); });
   for (int i = 0; i < 3; ++i) watch.moved(10);
@@ -44,7 +44,7 @@ TEST(BuildWatch, BytesTakeTheTimeThatTheBoundGivesThem) {
 
 TEST(BuildWatch, WhoWaitsEndsWhenItIsToStop) {
   std::atomic<bool> stop{false};
-  BuildWatch watch(stop, 1);
+  BuildWatch watch(stop, kNoRest, 1);
   std::atomic<bool> ended{false};
   std::thread build([&] {
     EXPECT_THROW(watch.moved(~std::uint64_t{0}), WorkInterrupted);
@@ -55,6 +55,31 @@ TEST(BuildWatch, WhoWaitsEndsWhenItIsToStop) {
   stop = true;
   build.join();
   EXPECT_THROW(watch.moved(1), WorkInterrupted);
+}
+
+TEST(BuildWatch, ABuildGoesOnAfterTheRest) {
+  const std::atomic<bool> stop{false};
+  Rest rest(now_ticks() + us_to_ticks(60e6));
+  const BuildWatch watch(stop, rest, 0);
+  std::atomic<bool> goes_on{false};
+  std::thread build([&] {
+    EXPECT_FALSE(watch.interrupted());
+    goes_on = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(goes_on);
+  rest.end();
+  build.join();
+  EXPECT_TRUE(goes_on);
+}
+
+TEST(BuildWatch, ABuildThatRestsEndsWhenItIsToStop) {
+  std::atomic<bool> stop{false};
+  const Rest rest(now_ticks() + us_to_ticks(60e6));
+  BuildWatch watch(stop, rest, 0);
+  std::thread build([&] { EXPECT_THROW(watch.moved(1), WorkInterrupted); });
+  stop = true;
+  build.join();
 }
 
 }  // namespace
