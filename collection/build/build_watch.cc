@@ -29,8 +29,8 @@ const char* to_string(BuildPhase phase) {
   return "";
 }
 
-BuildWatch::BuildWatch(const std::atomic<bool>& stop, const Rest& rest, double most_bytes_per_s)
-    : stop_(stop), rest_(rest), most_bytes_per_s_(most_bytes_per_s) {}
+BuildWatch::BuildWatch(const std::atomic<bool>& stop, double most_bytes_per_s, const Rest& rest)
+    : stop_(stop), most_bytes_per_s_(most_bytes_per_s), rest_(rest) {}
 
 void BuildWatch::begin(std::uint64_t segments, std::uint64_t rows) {
   const std::lock_guard lock(mutex_);

@@ -30,7 +30,7 @@ class BuildWatch {
  public:
   /// `stop` and `rest` must outlive it. `most_bytes_per_s` bounds what builds read and write; 0:
   /// there is no bound.
-  BuildWatch(const std::atomic<bool>& stop, const Rest& rest, double most_bytes_per_s);
+  BuildWatch(const std::atomic<bool>& stop, double most_bytes_per_s, const Rest& rest = kNoRest);
 
   /// Returns true when the build is to end soon. Waits while the rest lasts.
   bool interrupted() const {
@@ -55,8 +55,8 @@ class BuildWatch {
   void wait_for_end_of_rest() const;
 
   const std::atomic<bool>& stop_;  ///< relaxed: it saves work and orders nothing
-  const Rest& rest_;
   const double most_bytes_per_s_;
+  const Rest& rest_;
   mutable std::mutex mutex_;
   BuildProgress progress_;
   Clock::time_point next_;  ///< no more bytes may move before it

@@ -24,9 +24,9 @@ Background::Background(const OpenedCollection& opened, Writer& writer, Manifests
       writer_(writer),
       manifests_(manifests),
       monitor_(writer.monitor()),
-      build_watch_(monitor_.stop, writer.rest(), 0),
-      import_watch_(monitor_.stop, kNoRest, 0),
-      merge_watch_(monitor_.stop, writer.rest(), opened.access.merge_bytes_per_s) {
+      build_watch_(monitor_.stop, 0, writer.rest()),
+      import_watch_(monitor_.stop, 0),
+      merge_watch_(monitor_.stop, opened.access.merge_bytes_per_s, writer.rest()) {
   // This comes last: nothing after it may throw, since only the destructor ends the threads.
   start();
 }

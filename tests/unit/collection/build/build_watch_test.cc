@@ -13,7 +13,7 @@ namespace {
 
 TEST(BuildWatch, TellsHowFarABuildIs) {
   const std::atomic<bool> stop{false};
-  BuildWatch watch(stop, kNoRest, 0);
+  BuildWatch watch(stop, 0);
   EXPECT_EQ(watch.progress().phase, BuildPhase::none);
   {
     const WatchedBuild watched(watch, 3, 100);
@@ -34,7 +34,7 @@ TEST(BuildWatch, TellsHowFarABuildIs) {
 
 TEST(BuildWatch, BytesTakeTheTimeThatTheBoundGivesThem) {
   const std::atomic<bool> stop{false};
-  BuildWatch watch(stop, kNoRest, 1000);
+  BuildWatch watch(stop, 1000);
   const auto begin = std::chrono::steady_clock::now();
   std::thread other([&] { watch.moved(20); });
   for (int i = 0; i < 3; ++i) watch.moved(10);
@@ -44,7 +44,7 @@ TEST(BuildWatch, BytesTakeTheTimeThatTheBoundGivesThem) {
 
 TEST(BuildWatch, WhoWaitsEndsWhenItIsToStop) {
   std::atomic<bool> stop{false};
-  BuildWatch watch(stop, kNoRest, 1);
+  BuildWatch watch(stop, 1);
   std::atomic<bool> ended{false};
   std::thread build([&] {
     EXPECT_THROW(watch.moved(~std::uint64_t{0}), WorkInterrupted);
@@ -60,7 +60,7 @@ TEST(BuildWatch, WhoWaitsEndsWhenItIsToStop) {
 TEST(BuildWatch, ABuildGoesOnAfterTheRest) {
   const std::atomic<bool> stop{false};
   Rest rest(now_ticks() + us_to_ticks(60e6));
-  const BuildWatch watch(stop, rest, 0);
+  const BuildWatch watch(stop, 0, rest);
   std::atomic<bool> goes_on{false};
   std::thread build([&] {
     EXPECT_FALSE(watch.interrupted());
@@ -76,7 +76,7 @@ TEST(BuildWatch, ABuildGoesOnAfterTheRest) {
 TEST(BuildWatch, ABuildThatRestsEndsWhenItIsToStop) {
   std::atomic<bool> stop{false};
   const Rest rest(now_ticks() + us_to_ticks(60e6));
-  BuildWatch watch(stop, rest, 0);
+  BuildWatch watch(stop, 0, rest);
   std::thread build([&] { EXPECT_THROW(watch.moved(1), WorkInterrupted); });
   stop = true;
   build.join();

@@ -21,19 +21,6 @@ namespace {
 
 using collection::comes;
 
-constexpr AskOpen kSmall{
-    .index = {.number = 7, .tablespace = 1, .database = 2, .file = 3, .zero = 0},
-    .type = 0,
-    .metric = 0,
-    .dimension = 4,
-    .degree = 8,
-    .build_list = 16,
-    .begins = kAskKeeps,
-    .columns = {},
-    .pool_bytes = 0,
-    .layout = 0,
-    .code_bits = 0,
-    .tier = {}};
 constexpr std::uint64_t kMemory = std::uint64_t{64} << 20;
 constexpr double kLongUs = 3600e6;
 
@@ -51,7 +38,7 @@ class CatchingUp : public testing::Test {
     access.rest_us = rest_us_;
     access.merge = merges_;
     indexes_ = std::make_unique<Indexes>(IndexesOptions{folder_.path() / "all", kMemory, access});
-    index_ = indexes_->open(name_of(kSmall.index), kSmall);
+    index_ = indexes_->open(name_of(small_index().index), small_index());
   }
 
   /// Tells `count` rows, from this VID on.
@@ -60,7 +47,7 @@ class CatchingUp : public testing::Test {
     for (std::size_t i = 0; i < count; i += kBatch) {
       const std::size_t rows = std::min(kBatch, count - i);
       std::vector<std::uint64_t> vids(rows);
-      std::vector<float> floats(rows * kSmall.dimension);
+      std::vector<float> floats(rows * index_->shape().dimension);
       for (std::size_t row = 0; row < rows; ++row) vids[row] = first + i + row;
       for (float& value : floats) value = normal_(random_);
       ASSERT_TRUE(index_->insert(vids, std::as_bytes(std::span(floats)), {},
