@@ -153,38 +153,59 @@ void OpenIndex::erase(std::span<const std::uint64_t> vids, Ticks until) {
 }
 
 /// Aliases have their hosts' vertices; hosts that have gone are there for these alone.
-SharedRows OpenIndex::rows_that_share() const {
+HeldVids OpenIndex::held_now() const {
   const layout::AliasList list = shared_.list();
   SharedRows rows{.more = {}, .gone = {list.gone.begin(), list.gone.end()}};
   rows.more.reserve(list.aliases.size());
   for (const layout::Alias& alias : list.aliases) rows.more.push_back(alias.id);
-  return rows;
+  return {view(), rows};
 }
 
-/// Notes pages of a pass, and returns at its end the VIDs that are on none of them. Two passes at a
-/// time are those of a request that was given up and of another one: only the last that began ends.
-std::vector<std::uint64_t> OpenIndex::note_pages(const AskLacks& asked,
-                                                 std::span<const AskPage> pages) {
+/// Returns what was there when the pass began. All VIDs of a pass came before it, so those that
+/// come or go meanwhile are not compared, or have gone for ever. A pass that was given up is
+/// compared with what is there now.
+std::shared_ptr<const HeldVids> OpenIndex::held_for(const AskLacks& asked) {
   const std::lock_guard lock(pass_mutex_);
   if ((asked.pass & ASK_PASS_BEGINS) != 0) {
     pass_ = asked.number;
     pass_pages_.clear();
+    pass_held_.reset();
   }
+  if (asked.number == 0 || asked.number != pass_) {
+    return std::make_shared<const HeldVids>(held_now());
+  }
+  pass_asked_at_ = now_ticks();
+  if (pass_held_ == nullptr) pass_held_ = std::make_shared<const HeldVids>(held_now());
+  return pass_held_;
+}
+
+/// What a pass holds keeps segments that were merged since.
+void OpenIndex::forget_old_pass() {
+  const std::lock_guard lock(pass_mutex_);
+  if (now_ticks() - pass_asked_at_ > us_to_ticks(kRestUs)) pass_held_.reset();
+}
+
+/// Notes pages of a pass, and returns at its end the VIDs that are on none of them. Two passes at a
+/// time are those of a request that was given up and of another one: only the last that began ends.
+std::vector<std::uint64_t> OpenIndex::note_pages(const AskLacks& asked, const HeldVids& held,
+                                                 std::span<const AskPage> pages) {
+  const std::lock_guard lock(pass_mutex_);
   if (asked.number == 0 || asked.number != pass_) return {};
   for (const AskPage& page : pages) pass_pages_.insert(page.number);
   if ((asked.pass & ASK_PASS_ENDS) == 0) return {};
   pass_ = 0;
+  pass_held_.reset();
   const auto all = std::exchange(pass_pages_, {});
-  return vids_elsewhere(*view(), rows_that_share(), all, {asked.from, asked.until});
+  return held.elsewhere(all, {asked.from, asked.until});
 }
 
 /// What a comparison erases that was given up was dead when its pages were read, and is for ever.
 std::vector<AskBits> OpenIndex::lacks(const AskLacks& asked, std::span<const AskPage> pages,
                                       Ticks until) {
   rest();
-  PageDifferences found =
-      compare_pages(*view(), rows_that_share(), pages, {asked.from, asked.until});
-  const std::vector<std::uint64_t> elsewhere = note_pages(asked, pages);
+  const std::shared_ptr<const HeldVids> held = held_for(asked);
+  PageDifferences found = compare_pages(*held, pages, {asked.from, asked.until});
+  const std::vector<std::uint64_t> elsewhere = note_pages(asked, *held, pages);
   found.gone.insert(found.gone.end(), elsewhere.begin(), elsewhere.end());
   if (!found.gone.empty()) erase(found.gone, until);
   return std::move(found.lacks);
@@ -203,6 +224,7 @@ void OpenIndex::covers(std::uint64_t vid, bool ready) {
 }
 
 void OpenIndex::save(Ticks until) {
+  forget_old_pass();
   bool erased = erased_.exchange(false, std::memory_order_relaxed);
   const std::uint64_t before = view()->live();
   try {
