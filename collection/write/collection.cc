@@ -310,7 +310,7 @@ FoundRows Collection::get(std::span<const std::uint64_t> ids,
     if (place.memtable != nullptr) {
       std::memcpy(row.data(), place.memtable->row(place.row), row_bytes);
     } else {
-      require_done(place.segment->folder().rows().read(place.row, row, patience.until));
+      require_done(place.segment->read_row(place.row, row, patience.until));
     }
     if (attributed) place.append_attributes(result.attributes);
   }

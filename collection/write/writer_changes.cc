@@ -81,7 +81,9 @@ Status Writer::wait_while_paused(Lock& lock, Ticks deadline) {
 /// when it returns ok. Inserts that wait for their turn link rows too.
 Status Writer::make_room(Lock& lock, const Turn& turn, const NewRows& rows, Ticks deadline) {
   for (;;) {
-    const bool busy = paused_ || !turn.has_come() || !has_room(rows.count);
+    const bool full = !has_room(rows.count);
+    if (full && rest_.lasts()) end_rest();  // these rows wait for a segment
+    const bool busy = paused_ || !turn.has_come() || full;
     const bool crowded = is_crowded(rows);
     if (!busy && !crowded) break;
     if (now_ticks() >= deadline || monitor_.stop.load(std::memory_order_relaxed)) {
@@ -100,8 +102,6 @@ Status Writer::make_room(Lock& lock, const Turn& turn, const NewRows& rows, Tick
   // An empty memtable may be older than erases, or an import, that must not be replayed.
   if (contents_.room() < rows.count || !contents_.holds_rows()) {
     contents_.rotate(log_->end());
-    // More rows than memtables hold have to wait for segments.
-    if (contents_.frozen() >= opened_.access.most_frozen) end_rest();
     monitor_.work.notify_all();
   }
   return {};

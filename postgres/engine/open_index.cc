@@ -76,8 +76,9 @@ bool OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
   const VectorView rows =
       packed_view(vectors.data(), vids.size(), shape.dimension, shape.source_type);
   const changes::RowBatch batch{rows, vids, tuples};
-  collection_->check(batch);
   const std::shared_ptr<IndexBuild> build = building();
+  // Where rows come that lack, the collection looks at them alone: a part of them may be in.
+  if (build != nullptr || manner.coming != Coming::many_that_lack) collection_->check(batch);
   if (build != nullptr) return build->take(batch);
   insert_rest(batch, until, manner);
   return true;

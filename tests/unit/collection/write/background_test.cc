@@ -150,8 +150,9 @@ TEST_F(BackgroundTest, RestsNoLongerWhereMemtablesHaveNoRoom) {
   open_background(resting_access());
   tell(0, 50);
   tell(50, 100);
-  expect_nothing_done(100);
-  for (std::uint64_t id = 100; id < 400; id += 50) tell(id, id + 50);
+  tell(100, 150);
+  expect_nothing_done(150);
+  for (std::uint64_t id = 150; id < 400; id += 50) tell(id, id + 50);
   EXPECT_TRUE(comes([&] { return unlinked() == 0 && counts().built >= 7; }));
   EXPECT_EQ(writer_->view()->live(), 400u);
   writer_->rest().put_off(now_ticks() + us_to_ticks(3600e6));

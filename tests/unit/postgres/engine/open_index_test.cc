@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <random>
 #include <span>
 #include <thread>
 #include <vector>
 
+#include "base/status_error.h"
+#include "changes/changing.h"
 #include "postgres/engine/indexes.h"
 #include "tests/unit/collection/comes.h"
 #include "tests/unit/postgres/engine/access.h"
@@ -138,6 +141,25 @@ TEST_F(CatchingUp, RowsThatMemtablesDoNotHoldBecomeSegmentsMeanwhile) {
   EXPECT_TRUE(comes([&] { return is_linked(); }));
   index_->covers(all + 1, true);
   EXPECT_EQ(index_->state().rows, all);
+}
+
+TEST_F(CatchingUp, AFaultyRowIsRefused) {
+  tell(1, 100);
+  std::vector<float> floats(4 * index_->shape().dimension, 1);
+  floats[9] = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::uint64_t> vids{201, 202, 203, 204};
+  const std::vector<std::uint64_t> twice{201, 202, 203, 201};
+  const auto told = [&](std::span<const std::uint64_t> some) {
+    return index_->insert(some, std::as_bytes(std::span(floats)), {},
+                          now_ticks() + us_to_ticks(60e6), {.coming = Coming::many_that_lack});
+  };
+  EXPECT_THROW((void)told(vids), StatusError);
+  floats[9] = 1;
+  EXPECT_THROW((void)told(twice), changes::Refusal);
+  EXPECT_THROW((void)told(std::span(vids).first(3)), StatusError) << "vectors without VIDs";
+  EXPECT_EQ(index_->state().rows, 100u);
+  EXPECT_TRUE(told(vids));
+  EXPECT_EQ(index_->state().rows, 104u);
 }
 
 TEST_F(CatchingUp, ABuildDoesNotWait) {
