@@ -25,8 +25,7 @@ class GraphRows final : public OpenedRows {
 
   Status learn(Ticks deadline) override;
   Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const override;
-  bool copy(NodeId row, std::span<std::byte> out,
-            std::span<const std::byte> region) const override;
+  bool copy(NodeId row, std::span<std::byte> out, std::span<const std::byte> region) const override;
 
  private:
   struct Learning {
@@ -92,8 +91,7 @@ void GraphRows::take(NodeId vertex, std::span<const std::byte> bytes,
                      std::span<std::byte> out) const {
   FARVEC_CHECK(out.size() == locator_.geometry().vector_bytes);
   std::vector<NodeId> scratch(locator_.geometry().scratch_ids());
-  const Result<NodeRecord> record =
-      locator_.parse(vertex, locator_.locate(vertex), bytes, scratch);
+  const Result<NodeRecord> record = locator_.parse(vertex, locator_.locate(vertex), bytes, scratch);
   if (!record.ok()) {
     throw Error("'{}', vertex {}: {}", records_.path(), vertex, record.status().message());
   }

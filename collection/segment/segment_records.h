@@ -79,7 +79,7 @@ class SegmentRecords {
   mutable std::mutex loading_;                         ///< guards the member below
   mutable std::unique_ptr<const Searchable> searchable_;
   mutable std::atomic<const Searchable*> loaded_ = nullptr;  ///< release, after it was made
-  mutable std::atomic<std::size_t> row_bytes_ = 0;  ///< relaxed: it is only reported
+  mutable std::atomic<std::size_t> row_bytes_ = 0;           ///< relaxed: it is only reported
 };
 
 }  // namespace farvec::collection

@@ -17,8 +17,8 @@ constexpr auto kInterruptionPause = std::chrono::milliseconds(20);
 
 }  // namespace
 
-/// Waits for done(), and ends the rest. Returns false when `give_up` ended the wait. Throws Error when an attempt of
-/// one of the workers that begins from now on fails.
+/// Waits for done(), and ends the rest. Returns false when `give_up` ended the wait. Throws Error
+/// when an attempt of one of the workers that begins from now on fails.
 bool Background::wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
                             const Interruption& give_up) {
   writer_.end_rest();

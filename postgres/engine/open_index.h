@@ -55,8 +55,8 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
 
   /// Inserts packed vectors, one for each VID. Those that rows have already may be shared. Throws
   /// StatusError (invalid_argument) for vectors of another size or that no search can find, or
-  /// values that the columns cannot have, and Refusal, or Error. No row is in then, unless they come
-  /// as many_that_lack. Returns false where a build has no room for the rows now, and
+  /// values that the columns cannot have, and Refusal, or Error. No row is in then, unless they
+  /// come as many_that_lack. Returns false where a build has no room for the rows now, and
   /// wait_for_room() comes first.
   bool insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
               const layout::TupleView& tuples, Ticks until, const Manner& manner = {});

@@ -43,7 +43,8 @@ typedef struct RowsToAsk {
 // These are in engine_rows.c. How many of the next `left` rows one request holds: at least one,
 // since vectors and tuples have limits.
 size_t rows_that_fit(const RowsToAsk* rows, size_t left, Size row_bytes);
-// Writes a request of rows. Answers its bytes; 0, with the reason in `error`, where no slot is free.
+// Writes a request of rows. Answers its bytes; 0, with the reason in `error`, where no slot is
+// free.
 uint32 write_rows(EngineLink* link, const Store* store, const RowsToAsk* rows, Patience* patience,
                   farvec_error* error);
 // Asks with rows that fit a request, and waits.

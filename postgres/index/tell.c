@@ -49,9 +49,9 @@ static void tell_batch(CatchUp* work) {
   if (work->count == 0) return;
   end_phase(work, kRows);
   index->patience = patience_for(FARVEC_BATCH_DEADLINE_MS);
-  require((kind->tell != NULL ? kind->tell : kind->insert)(
-              index->store, vids, work->vectors, tuples_of(&work->tuples), work->count,
-              &index->patience, &error),
+  require((kind->tell != NULL ? kind->tell : kind->insert)(index->store, vids, work->vectors,
+                                                           tuples_of(&work->tuples), work->count,
+                                                           &index->patience, &error),
           work, &error);
   if (kind->told != NULL) erase_removed(work);
   work->vids = work->told_vids;

@@ -39,7 +39,7 @@ bool engine_ask(EngineLink* link, uint32 operation, uint32 request_bytes, Patien
 // A request that is under way in a slot of its own, while this backend does other work and asks
 // other things.
 typedef struct EngineAsked {
-  uint64 incarnation;  // of the engine that was asked; 0: nothing is under way
+  uint64 incarnation;  // the engine that was asked; 0: nothing is under way
   uint64 sequence;
   uint32 slot;
   uint32 operation;

@@ -124,12 +124,9 @@ TEST_F(CatchingUp, TheRestIsOverAWhileAfterTheLastRowsHaveCome) {
   rest_us_ = 1;
   start();
   tell(1, 500);
-  expect_nothing_done(0);
   EXPECT_TRUE(comes([&] { return linked() == 500; }));
   EXPECT_FALSE(index_->caught_up());
-  tell(501, 500);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_EQ(linked(), 500u) << "another process goes on";
+  tell(501, 500);  // by another process
   index_->covers(1001, true);
   EXPECT_TRUE(comes([&] { return linked() == 1000; }));
 }
