@@ -153,7 +153,10 @@ TEST_F(VidPages, VerticesOfSegmentsThatAreThereForOthersAloneAreNotToo) {
 TEST_F(VidPages, WhatIsHeldStaysAsItWas) {
   open();
   Batch batch;
-  for (const std::uint64_t vid : {1, 2}) batch.add(vid, collection::random_row(random_));
+  for (const std::uint64_t vid : {1, 2}) {
+    rows_[vid] = collection::random_row(random_);
+    batch.add(vid, rows_[vid]);
+  }
   collection::insert(*collection_, batch);
   const HeldVids before = held();
   erase_ids({1});
