@@ -81,7 +81,8 @@ ToldBuild IndexBuild::told() const {
 
 bool IndexBuild::gives_up() const {
   if (stopping_.load(std::memory_order_relaxed)) return true;
-  return now_ticks() - asked_at_.load(std::memory_order_relaxed) > us_to_ticks(kForgottenUs);
+  // Another thread may ask after this one has read the time: a difference would be below zero.
+  return now_ticks() > asked_at_.load(std::memory_order_relaxed) + us_to_ticks(kForgottenUs);
 }
 
 void IndexBuild::run() {

@@ -343,7 +343,7 @@ std::size_t Indexes::memory_used() const {
   const Ticks now = now_ticks();
   {
     const std::lock_guard lock(mutex_);
-    if (counted_at_ != 0 && now - counted_at_ < us_to_ticks(kCountedForUs)) return used_;
+    if (counted_at_ != 0 && now < counted_at_ + us_to_ticks(kCountedForUs)) return used_;
   }
   std::size_t sum = 0;
   for (const auto& index : all_open()) sum += index->memory();

@@ -3,6 +3,7 @@
 // FARVEC_KILLS=1000 kills that many times [25].
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@
 
 namespace farvec::collection {
 namespace {
+
+constexpr int kMostOpenMs = 30'000;
 
 /// The round that last changed a row, by its id.
 using Stamps = std::map<std::uint64_t, std::int64_t>;
@@ -88,17 +91,22 @@ struct Round {
   }
 };
 
-/// Does one round after the other, and says each when it is acknowledged. Never returns.
+/// Says the last round before when the collection is open. Then does one round after the other, and
+/// says each when it is acknowledged. Never returns.
 [[noreturn]] void update_until_killed(const std::filesystem::path& path, std::int64_t round,
                                       int acknowledged) {
   try {
     CollectionAccess access = small_access();
     access.durability = wal::Durability::commit;
     Collection collection(path, access);
+    const auto say = [&](std::int64_t done) {
+      if (write(acknowledged, &done, sizeof(done)) != sizeof(done)) _exit(2);
+    };
+    say(round - 1);
     for (;; ++round) {
       Round next(round);
       next.apply(collection);
-      if (write(acknowledged, &round, sizeof(round)) != sizeof(round)) _exit(2);
+      say(round);
       const std::uint64_t dice = next.random.below(60);
       if (dice == 6) collection.compact();
       if (dice < 6) collection.flush();
@@ -109,15 +117,23 @@ struct Round {
   _exit(3);
 }
 
+/// A child's life begins with its process, or when it has opened the collection, which may take
+/// longer than a life on a slow machine.
+enum class Since : std::uint8_t { fork, open };
+
 /// Returns the last round that a child acknowledged, `round` - 1 where none was.
 std::int64_t killed_after(const std::filesystem::path& path, std::int64_t round,
-                          std::chrono::microseconds life) {
+                          std::chrono::microseconds life, Since since) {
   int ends[2] = {};
   if (pipe(ends) != 0) throw Error("no pipe");
   const pid_t child = fork();
   if (child < 0) throw Error("no process");
   if (child == 0) update_until_killed(path, round, ends[1]);
   close(ends[1]);
+  pollfd opened{ends[0], POLLIN, 0};
+  if (since == Since::open) {
+    EXPECT_EQ(poll(&opened, 1, kMostOpenMs), 1) << "it does not open";
+  }
   std::this_thread::sleep_for(life);
   kill(child, SIGKILL);
   int status = 0;
@@ -153,14 +169,21 @@ TEST(CollectionKills, UpdatedAttributesStay) {
   const int kills = kills_of("FARVEC_KILLS", 25);
   Random random(3);
   Stamps stamps;
-  std::int64_t round = 0;
+  // It inserts more rows than a record of the log has, so that a kill could leave a part of them.
+  Round(0).apply(stamps);
+  {
+    Collection collection(path, small_access());
+    Round(0).apply(collection);
+  }
+  std::int64_t round = 1;
   std::uint64_t saved = 0;
   // On a slow machine most writers are killed before they save anything: more are killed then.
   for (int kill_count = 0; kill_count < (saved > 0 ? kills : 8 * kills); ++kill_count) {
     const std::chrono::microseconds most(kill_count % 4 == 3 ? 800'000 : 120'000);
     const auto life =
         std::chrono::duration_cast<std::chrono::microseconds>(most * random.uniform());
-    const std::int64_t acknowledged = killed_after(path, round, life);
+    const Since since = kill_count % 2 == 0 ? Since::fork : Since::open;
+    const std::int64_t acknowledged = killed_after(path, round, life, since);
     for (; round <= acknowledged; ++round) Round(round).apply(stamps);
     const CollectionReader reader(path, small_segments());
     const Stamps found = stamps_of(*reader.view());
@@ -174,7 +197,6 @@ TEST(CollectionKills, UpdatedAttributesStay) {
     }
   }
   fmt::print("{} kills, {} rounds, {} updated rows seen in files\n", kills, round, saved);
-  EXPECT_GT(round, kills);
   EXPECT_GT(saved, 0u);
 }
 
