@@ -41,14 +41,26 @@ class EngineSharedVectors : public EngineProgram {
       ASSERT_EQ(told.status, 0) << told.text();
     }
   }
-  /// The VIDs of the nearest `k` vertices' rows, for each distance in ascending order.
-  Vids found(std::span<const std::byte> query, std::uint32_t k) {
-    std::vector<Row> rows = index().rows(query, k, ASK_MOST_ROWS);
-    EXPECT_TRUE(std::ranges::is_sorted(rows, {}, &Row::distance));
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& one, const Row& other) {
-      return one.distance != other.distance ? one.distance < other.distance : one.vid < other.vid;
-    });
-    return vids_of(rows);
+  /// The VIDs of the nearest `k` vertices' rows, for each distance in ascending order. A vertex
+  /// whose last row has gone counts among a search's results until it is out: then more are asked
+  /// for.
+  Vids found(std::span<const std::byte> query, std::size_t k) {
+    for (std::uint32_t asked = static_cast<std::uint32_t>(k);; asked *= 2) {
+      std::vector<Row> rows = index().rows(query, asked, ASK_MOST_ROWS);
+      EXPECT_TRUE(std::ranges::is_sorted(rows, {}, &Row::distance));
+      std::size_t vectors = 0;
+      std::size_t count = 0;
+      for (; count < rows.size(); ++count) {
+        const bool is_next = count == 0 || rows[count].distance != rows[count - 1].distance;
+        if (is_next && ++vectors > k) break;
+      }
+      if (vectors < k && asked < ASK_MOST_ROWS / 2) continue;
+      rows.resize(count);
+      std::stable_sort(rows.begin(), rows.end(), [](const Row& one, const Row& other) {
+        return one.distance != other.distance ? one.distance < other.distance : one.vid < other.vid;
+      });
+      return vids_of(rows);
+    }
   }
   /// Compares with all rows of each vector, where `rows_of` says which these are.
   template <typename RowsOf>
