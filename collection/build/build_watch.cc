@@ -29,8 +29,8 @@ const char* to_string(BuildPhase phase) {
   return "";
 }
 
-BuildWatch::BuildWatch(const std::atomic<bool>& stop, double most_bytes_per_s)
-    : stop_(stop), most_bytes_per_s_(most_bytes_per_s) {}
+BuildWatch::BuildWatch(const std::atomic<bool>& stop, double most_bytes_per_s, const Rest& rest)
+    : stop_(stop), most_bytes_per_s_(most_bytes_per_s), rest_(rest) {}
 
 void BuildWatch::begin(std::uint64_t segments, std::uint64_t rows) {
   const std::lock_guard lock(mutex_);
@@ -64,6 +64,12 @@ void BuildWatch::moved(std::uint64_t bytes) {
     const Clock::time_point now = Clock::now();
     if (now >= turn) return;
     std::this_thread::sleep_for(std::min<Clock::duration>(turn - now, kStopLook));
+  }
+}
+
+void BuildWatch::wait_for_end_of_rest() const {
+  while (rest_.lasts() && !stop_.load(std::memory_order_relaxed)) {
+    std::this_thread::sleep_for(kStopLook);
   }
 }
 

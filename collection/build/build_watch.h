@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "collection/memtable/rest.h"
+
 namespace farvec::collection {
 
 /// The phase of a merge; `none` while none is running.
@@ -26,12 +28,15 @@ struct BuildProgress {
 /// threads.
 class BuildWatch {
  public:
-  /// `stop` must outlive it. `most_bytes_per_s` bounds what builds read and write; 0: there is no
-  /// bound.
-  BuildWatch(const std::atomic<bool>& stop, double most_bytes_per_s);
+  /// `stop` and `rest` must outlive it. `most_bytes_per_s` bounds what builds read and write; 0:
+  /// there is no bound.
+  BuildWatch(const std::atomic<bool>& stop, double most_bytes_per_s, const Rest& rest = kNoRest);
 
-  /// Returns true when the build is to end soon.
-  bool interrupted() const { return stop_.load(std::memory_order_relaxed); }
+  /// Returns true when the build is to end soon. Waits while the rest lasts.
+  bool interrupted() const {
+    if (rest_.lasts()) wait_for_end_of_rest();
+    return stop_.load(std::memory_order_relaxed);
+  }
 
   void begin(std::uint64_t segments, std::uint64_t rows);
   void enter(BuildPhase phase);
@@ -47,9 +52,11 @@ class BuildWatch {
  private:
   using Clock = std::chrono::steady_clock;
   Clock::time_point turn_behind(std::uint64_t bytes);
+  void wait_for_end_of_rest() const;
 
   const std::atomic<bool>& stop_;  ///< relaxed: it saves work and orders nothing
   const double most_bytes_per_s_;
+  const Rest& rest_;
   mutable std::mutex mutex_;
   BuildProgress progress_;
   Clock::time_point next_;  ///< no more bytes may move before it

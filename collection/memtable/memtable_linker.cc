@@ -14,8 +14,8 @@ namespace {
 constexpr auto kLinkPause = std::chrono::milliseconds(50);
 }  // namespace
 
-MemtableLinker::MemtableLinker(Source source)
-    : source_(std::move(source)), thread_([this] { run(); }) {}
+MemtableLinker::MemtableLinker(Source source, const Rest& rest)
+    : source_(std::move(source)), rest_(rest), thread_([this] { run(); }) {}
 
 MemtableLinker::~MemtableLinker() {
   stop_.store(true, std::memory_order_relaxed);
@@ -31,11 +31,15 @@ void MemtableLinker::wake() {
   woken_.notify_one();
 }
 
+bool MemtableLinker::may_link() const {
+  return !stop_.load(std::memory_order_relaxed) && !rest_.lasts();
+}
+
 /// Returns whether there was a row to link.
 bool MemtableLinker::link_all(LinkScratch& scratch) {
   bool linked = false;
   for (const auto& memtable : source_()) {
-    while (!stop_.load(std::memory_order_relaxed) && memtable->link_next(scratch)) linked = true;
+    while (may_link() && memtable->link_next(scratch)) linked = true;
   }
   return linked;
 }

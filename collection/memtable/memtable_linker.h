@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collection/memtable/memtable.h"
+#include "collection/memtable/rest.h"
 
 namespace farvec::collection {
 
@@ -19,7 +20,8 @@ class MemtableLinker {
   /// Returns the present memtables. It is called on that thread, without locks.
   using Source = std::function<std::vector<std::shared_ptr<Memtable>>()>;
 
-  explicit MemtableLinker(Source source);
+  /// It links nothing while `rest` lasts, which must outlive it.
+  explicit MemtableLinker(Source source, const Rest& rest = kNoRest);
   ~MemtableLinker();
   MemtableLinker(const MemtableLinker&) = delete;
   MemtableLinker& operator=(const MemtableLinker&) = delete;
@@ -30,10 +32,12 @@ class MemtableLinker {
 
  private:
   void run();
+  bool may_link() const;
   bool link_all(LinkScratch& scratch);
   bool try_link_all(LinkScratch& scratch);
 
   const Source source_;
+  const Rest& rest_;
   std::atomic<bool> stop_{false};  ///< relaxed: it saves work and orders nothing
   std::mutex mutex_;
   std::condition_variable woken_;

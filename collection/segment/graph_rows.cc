@@ -25,6 +25,7 @@ class GraphRows final : public OpenedRows {
 
   Status learn(Ticks deadline) override;
   Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const override;
+  bool copy(NodeId row, std::span<std::byte> out, std::span<const std::byte> region) const override;
 
  private:
   struct Learning {
@@ -32,6 +33,8 @@ class GraphRows final : public OpenedRows {
     NodeId vertices = 0;
   };
   Status number(Learning& learning, Ticks deadline);
+  NodeId vertex_of(NodeId row) const { return vertex_of_.empty() ? row : vertex_of_.at(row); }
+  void take(NodeId vertex, std::span<const std::byte> bytes, std::span<std::byte> out) const;
 
   const layout::GraphLocator locator_;
   const CheckedRecords records_;
@@ -64,19 +67,35 @@ Status GraphRows::number(Learning& learning, Ticks deadline) {
 }
 
 Status GraphRows::read(NodeId row, std::span<std::byte> out, Ticks deadline) const {
-  const NodeId vertex = vertex_of_.empty() ? row : vertex_of_.at(row);
+  FARVEC_CHECK(row < locator_.geometry().count);
+  const NodeId vertex = vertex_of(row);
   const layout::Extent extent = locator_.locate(vertex);
-  FARVEC_CHECK(row < locator_.geometry().count && out.size() == locator_.geometry().vector_bytes);
   std::vector<std::byte> bytes(extent.bytes);
   const Status read = records_.read(extent.offset, bytes, deadline);
-  if (!read.ok()) return read;
+  if (read.ok()) take(vertex, bytes, out);
+  return read;
+}
+
+bool GraphRows::copy(NodeId row, std::span<std::byte> out,
+                     std::span<const std::byte> region) const {
+  FARVEC_CHECK(row < locator_.geometry().count);
+  const NodeId vertex = vertex_of(row);
+  const layout::Extent extent = locator_.locate(vertex);
+  FARVEC_CHECK(extent.offset + extent.bytes <= region.size());
+  take(vertex, region.subspan(extent.offset, extent.bytes), out);
+  return true;
+}
+
+/// Copies the vector out of a vertex's record.
+void GraphRows::take(NodeId vertex, std::span<const std::byte> bytes,
+                     std::span<std::byte> out) const {
+  FARVEC_CHECK(out.size() == locator_.geometry().vector_bytes);
   std::vector<NodeId> scratch(locator_.geometry().scratch_ids());
-  const Result<NodeRecord> record = locator_.parse(vertex, extent, bytes, scratch);
+  const Result<NodeRecord> record = locator_.parse(vertex, locator_.locate(vertex), bytes, scratch);
   if (!record.ok()) {
     throw Error("'{}', vertex {}: {}", records_.path(), vertex, record.status().message());
   }
   std::memcpy(out.data(), record.value().vector, out.size());
-  return {};
 }
 
 }  // namespace

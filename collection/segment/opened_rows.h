@@ -21,6 +21,12 @@ class OpenedRows {
   /// deadline_exceeded.
   virtual Status learn(Ticks deadline) = 0;
   virtual Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const = 0;
+  /// Copies the row out of the region of all records, in memory from its header on. Returns false
+  /// where that cannot be: read() is for it then.
+  virtual bool copy(NodeId row, std::span<std::byte> out, std::span<const std::byte> region) const {
+    (void)row, (void)out, (void)region;
+    return false;
+  }
 };
 
 /// These borrow the directory, which is that of a graph in records, of one in slotted pages, or of

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "collection/segment/segment_folder.h"
 
 namespace farvec::collection {
 
@@ -13,6 +14,10 @@ Segment::Segment(std::uint64_t number, SegmentFacts facts,
       facts_(std::move(facts)),
       bytes_(std::move(bytes)),
       records_(number, *bytes_, access, facts_.attributes.has_tuples()) {}
+
+Status Segment::read_row(NodeId row, std::span<std::byte> out, Ticks deadline) const {
+  return folder().rows().read(row, out, records_.in_memory(), deadline);
+}
 
 const SegmentFolder& Segment::folder() const {
   const SegmentFolder* const folder = bytes_->folder();

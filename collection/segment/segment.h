@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
+#include "base/clock.h"
+#include "base/status.h"
 #include "base/types.h"
 #include "collection/segment/row_ids.h"
 #include "collection/segment/segment_access.h"
@@ -39,6 +42,10 @@ class Segment {
   const search::RowAttributes& attributes() const { return facts_.attributes; }
   const SegmentRecords& records() const { return records_; }
   const layout::Manifest& manifest() const { return bytes_->manifest(); }
+  /// Reads a row in stored form, from memory where this process has the records there, and else as
+  /// SegmentRows::read() does. It is for a segment that was opened in a folder.
+  Status read_row(NodeId row, std::span<std::byte> out, Ticks deadline) const;
+
   /// Returns the folder that has the bytes, for a segment that was opened there.
   const SegmentFolder& folder() const;
 

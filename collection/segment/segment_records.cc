@@ -81,6 +81,7 @@ const SegmentRecords::Searchable& SegmentRecords::searchable(const OnChunk& on_c
   if (searchable_ == nullptr) {
     searchable_ = std::make_unique<const Searchable>(*this, on_chunk);
     if (finds_rows_) row_bytes_.store(searchable_->index.row_bytes(), std::memory_order_relaxed);
+    loaded_.store(searchable_.get(), std::memory_order_release);
   }
   return *searchable_;
 }
@@ -88,6 +89,12 @@ const SegmentRecords::Searchable& SegmentRecords::searchable(const OnChunk& on_c
 void SegmentRecords::load(const OnChunk& on_chunk) const {
   const std::shared_ptr<tiers::NodeSet>& nodes = searchable(on_chunk).nodes;
   if (nodes != nullptr) nodes->wait_ready(access_.nodes->options().attach.wait);
+}
+
+std::span<const std::byte> SegmentRecords::in_memory() const {
+  const Searchable* const loaded = loaded_.load(std::memory_order_acquire);
+  if (loaded == nullptr || loaded->nodes != nullptr) return {};
+  return loaded->tier->loads();
 }
 
 const search::SearchIndex& SegmentRecords::index() const {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "collection/segment/segment_access.h"
@@ -46,6 +47,11 @@ class SegmentRecords {
 
   const SegmentAccess& access() const { return access_; }
 
+  /// Returns the records in memory from the header of their region on, once they are loaded, where
+  /// the tier has them in memory of this process; else nothing. It may be called from any thread,
+  /// and reads nothing.
+  std::span<const std::byte> in_memory() const;
+
   /// Returns the bytes of DRAM that say where each row is, once the records are loaded. It may be
   /// called from any thread, and does not wait.
   std::size_t row_bytes() const { return row_bytes_.load(std::memory_order_relaxed); }
@@ -72,7 +78,8 @@ class SegmentRecords {
   const std::shared_ptr<search::ProbeCounts> probes_;  ///< null: it is a graph
   mutable std::mutex loading_;                         ///< guards the member below
   mutable std::unique_ptr<const Searchable> searchable_;
-  mutable std::atomic<std::size_t> row_bytes_ = 0;  ///< relaxed: it is only reported
+  mutable std::atomic<const Searchable*> loaded_ = nullptr;  ///< release, after it was made
+  mutable std::atomic<std::size_t> row_bytes_ = 0;           ///< relaxed: it is only reported
 };
 
 }  // namespace farvec::collection

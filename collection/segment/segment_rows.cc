@@ -65,7 +65,13 @@ Status SegmentRows::open(Ticks deadline) const {
 }
 
 Status SegmentRows::read(NodeId row, std::span<std::byte> out, Ticks deadline) const {
+  return read(row, out, {}, deadline);
+}
+
+Status SegmentRows::read(NodeId row, std::span<std::byte> out, std::span<const std::byte> records,
+                         Ticks deadline) const {
   if (Status status = open(deadline); !status.ok()) return status;
+  if (!records.empty() && opened_->copy(row, out, records)) return {};
   return opened_->read(row, out, deadline);
 }
 

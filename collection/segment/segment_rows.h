@@ -34,6 +34,10 @@ class SegmentRows {
   /// what was learned until then stays, and the next call goes on from there. Throws Error naming
   /// the file.
   Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const;
+  /// The same where the index's records are in memory, from the header of their region on. Nothing
+  /// is read from the file then, except to learn the order of rows, and rows that are no graph's.
+  Status read(NodeId row, std::span<std::byte> out, std::span<const std::byte> records,
+              Ticks deadline) const;
 
  private:
   Status open(Ticks deadline) const;

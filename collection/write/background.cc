@@ -15,6 +15,8 @@ namespace {
 /// After a failure, for instance of a full disk, the background waits this long before it tries
 /// again; it tries at once when a call asks for what failed.
 constexpr auto kRetry = std::chrono::seconds(5);
+/// A worker that rests looks this often whether that is over.
+constexpr auto kRestLook = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -23,9 +25,9 @@ Background::Background(const OpenedCollection& opened, Writer& writer, Manifests
       writer_(writer),
       manifests_(manifests),
       monitor_(writer.monitor()),
-      build_watch_(monitor_.stop, 0),
+      build_watch_(monitor_.stop, 0, writer.rest()),
       import_watch_(monitor_.stop, 0),
-      merge_watch_(monitor_.stop, opened.access.merge_bytes_per_s) {
+      merge_watch_(monitor_.stop, opened.access.merge_bytes_per_s, writer.rest()) {
   // This comes last: nothing after it may throw, since only the destructor ends the threads.
   start();
 }
@@ -60,8 +62,11 @@ void Background::run(BackgroundWorker& worker, Job (Background::*next)() const) 
   yield_to_searches();
   Lock lock = writer_.lock();
   while (!monitor_.stop.load(std::memory_order_relaxed)) {
+    const bool rests = writer_.rest().lasts();  // before the job is decided: its end is not missed
     const Job job = (this->*next)();
-    if (job == Job::none) {
+    if (job == Job::none && rests) {
+      monitor_.work.wait_for(lock, kRestLook);
+    } else if (job == Job::none) {
       monitor_.work.wait(lock);
     } else if (!worker.may_try()) {
       monitor_.work.wait_until(lock, worker.retry_from);

@@ -50,12 +50,13 @@ std::vector<std::size_t> Background::segments_to_merge(const View& view) const {
 }
 
 Background::Job Background::next_build() const {
-  if (writer_.contents().frozen() > 0) return Job::build;
+  if (writer_.contents().frozen() > 0 && !writer_.rest().lasts()) return Job::build;
   if (import_ != nullptr && !import_->is_in()) return Job::adopt;
   return !manifests_.is_saved() || writer_.log_is_long() ? Job::save : Job::none;
 }
 
 Background::Job Background::next_merge() const {
+  if (writer_.rest().lasts()) return Job::none;
   return segments_to_merge(*writer_.view()).empty() ? Job::none : Job::merge;
 }
 

@@ -18,10 +18,12 @@ constexpr auto kInterruptionPause = std::chrono::milliseconds(20);
 
 }  // namespace
 
-/// Waits for done(). Returns false when `give_up` ended the wait. Throws Error when an attempt of
-/// one of the workers that begins from now on fails, and FullDisk where a full disk is why.
+/// Waits for done(), and ends the rest. Returns false when `give_up` ended the wait. Throws Error
+/// when an attempt of one of the workers that begins from now on fails, and FullDisk where a full
+/// disk is why.
 bool Background::wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
                             const Interruption& give_up) {
+  writer_.end_rest();
   std::vector<std::pair<const BackgroundWorker*, std::uint64_t>> asked;
   for (BackgroundWorker* worker : workers) asked.emplace_back(worker, worker->ask());
   monitor_.work.notify_all();

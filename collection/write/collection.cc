@@ -257,6 +257,11 @@ void Collection::add_columns(const layout::Schema& columns) {
   writer_.add_columns(columns);
 }
 
+void Collection::end_rest() {
+  const Writer::Lock lock = writer_.lock();
+  writer_.end_rest();
+}
+
 void Collection::make_durable(const changes::Patience& patience) {
   require_done(writer_.make_durable(patience.until));
 }
@@ -310,7 +315,7 @@ FoundRows Collection::get(std::span<const std::uint64_t> ids,
     if (place.memtable != nullptr) {
       std::memcpy(row.data(), place.memtable->row(place.row), row_bytes);
     } else {
-      require_done(place.segment->folder().rows().read(place.row, row, patience.until));
+      require_done(place.segment->read_row(place.row, row, patience.until));
     }
     if (attributed) place.append_attributes(result.attributes);
   }

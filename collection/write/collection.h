@@ -143,6 +143,12 @@ class Collection final : public changes::Changing {
   /// the log has ended, or the patience.
   void make_durable(const changes::Patience& patience);
 
+  /// Has the background rest until then at least: it links no rows, begins no segment, and goes on
+  /// with none. It is for many rows of insert_unlinked() that are searched only when all have come.
+  /// A rest ends for good when memtables have no room for all of them, when a call waits for the
+  /// background, and with end_rest(). CollectionAccess::rest_us begins it.
+  void rest(Ticks until) { writer_.rest().put_off(until); }
+  void end_rest();
   /// Has what is fresh become a segment, on all threads that build, and waits for nothing. Does
   /// nothing where as many memtables as may are waiting.
   void freeze_soon() { background_.freeze_soon(); }

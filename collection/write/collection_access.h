@@ -37,6 +37,8 @@ struct CollectionAccess {
   bool rounds_imports = false;
   bool link = false;  ///< link memtables in the background: for processes that search
   bool merge = true;  ///< merge segments in the background
+  /// How long the background rests from opening on, see Collection::rest(); 0: it does not.
+  double rest_us = 0;
   /// False: it has no log. What no segment has is lost with the process, and so are the rows that
   /// were replaced by it: it is for an owner that knows which rows there should be, and tells those
   /// that are missing again.

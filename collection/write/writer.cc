@@ -20,6 +20,10 @@ std::uint64_t fewest_unlinked(const OpenedCollection& opened) {
          measured_place_rows(packed_bytes(opened.shape.stored_type, opened.shape.dimension));
 }
 
+Ticks rest_of(const CollectionAccess& access) {
+  return access.rest_us > 0 ? now_ticks() + us_to_ticks(access.rest_us) : 0;
+}
+
 wal::LogOptions log_options(const CollectionAccess& access) {
   wal::LogOptions options;
   options.durability = access.durability;
@@ -33,6 +37,7 @@ wal::LogOptions log_options(const CollectionAccess& access) {
 Writer::Writer(const OpenedCollection& opened, Manifests& manifests, WrittenLog& log)
     : opened_(opened),
       manifests_(manifests),
+      rest_(rest_of(opened.access)),
       contents_(memtable_options(opened.shape)),
       fewest_unlinked_(fewest_unlinked(opened)) {
   contents_.begin(manifests_.open(), opened_.shape.last_version, opened_.shape.schema);
@@ -48,7 +53,7 @@ Writer::Writer(const OpenedCollection& opened, Manifests& manifests, WrittenLog&
   most_unlinked_ = std::max(fewest_unlinked_, contents_.unlinked());
   log_ = log.open(log_options(opened_.access));
   opened_at_ = log_->end();
-  if (opened_.access.link) linker_.emplace([this] { return memtables(); });
+  if (opened_.access.link) linker_.emplace([this] { return memtables(); }, rest_);
 }
 
 std::vector<std::shared_ptr<Memtable>> Writer::memtables() const {
@@ -100,6 +105,12 @@ void Writer::add_columns(const layout::Schema& columns) {
     throw;
   }
   // A memtable without attributes ends.
+  monitor_.work.notify_all();
+}
+
+void Writer::end_rest() {
+  rest_.end();
+  if (linker_) linker_->wake();
   monitor_.work.notify_all();
 }
 

@@ -18,6 +18,7 @@
 #include "changes/changing.h"
 #include "changes/receipt.h"
 #include "collection/memtable/memtable_linker.h"
+#include "collection/memtable/rest.h"
 #include "collection/nodes/log_place.h"
 #include "collection/state/contents.h"
 #include "collection/state/matching_rows.h"
@@ -92,6 +93,9 @@ class Writer {
   Lock lock() const { return Lock(monitor_.mutex); }
   Monitor& monitor() const { return monitor_; }
   const Contents& contents() const { return contents_; }
+  /// While it lasts, rows are not linked, and no segment is made.
+  Rest& rest() { return rest_; }
+  void end_rest();
   std::uint64_t version() const { return version_; }
   bool log_is_long() const { return manifests_.is_long(log_->end()); }
 
@@ -174,6 +178,7 @@ class Writer {
   std::mutex adding_columns_;       ///< one call at a time; it is locked before the monitor's mutex
   mutable Monitor monitor_;         ///< guards the members below, but recovery_ and log_
   Turns turns_{monitor_.progress};  ///< the order of inserts
+  Rest rest_;
   Contents contents_;
   Recovery recovery_;
   std::unique_ptr<wal::Log> log_;

@@ -81,7 +81,9 @@ Status Writer::wait_while_paused(Lock& lock, Ticks deadline) {
 /// when it returns ok. Inserts that wait for their turn link rows too.
 Status Writer::make_room(Lock& lock, const Turn& turn, const NewRows& rows, Ticks deadline) {
   for (;;) {
-    const bool busy = paused_ || !turn.has_come() || !has_room(rows.count);
+    const bool full = !has_room(rows.count);
+    if (full && rest_.lasts()) end_rest();  // these rows wait for a segment
+    const bool busy = paused_ || !turn.has_come() || full;
     const bool crowded = is_crowded(rows);
     if (!busy && !crowded) break;
     if (now_ticks() >= deadline || monitor_.stop.load(std::memory_order_relaxed)) {

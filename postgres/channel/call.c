@@ -30,9 +30,14 @@ int32_t call_prepare(Channel* channel, uint32_t slot, const CallWait* wait) {
 
 int32_t call_ask(Channel* channel, uint32_t slot, uint32_t operation, uint32_t request_bytes,
                  const CallWait* wait, void* answer, uint32_t* bytes) {
+  const uint64_t sequence = channel_ask(channel, slot, operation, request_bytes);
+  return call_end(channel, slot, sequence, wait, answer, bytes);
+}
+
+int32_t call_end(Channel* channel, uint32_t slot, uint64_t sequence, const CallWait* wait,
+                 void* answer, uint32_t* bytes) {
   *bytes = 0;
   const uint64_t began = now_ms();
-  const uint64_t sequence = channel_ask(channel, slot, operation, request_bytes);
   for (;;) {
     switch (channel_wait(channel, slot, sequence, LOOK_MS)) {
       case kChannelAnswered: {

@@ -33,6 +33,11 @@ int32_t call_prepare(Channel* channel, uint32_t slot, const CallWait* wait);
 int32_t call_ask(Channel* channel, uint32_t slot, uint32_t operation, uint32_t request_bytes,
                  const CallWait* wait, void* answer, uint32_t* bytes);
 
+// The second half of call_ask(), for a process that had other work since channel_ask(), which
+// answered the sequence.
+int32_t call_end(Channel* channel, uint32_t slot, uint64_t sequence, const CallWait* wait,
+                 void* answer, uint32_t* bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,6 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kSlots = 16;  ///< searches that a core has at once
 constexpr unsigned kCallThreads = 8;
+/// How long an index that was opened is left as it is for the first process that catches up.
+constexpr double kFirstRestUs = 30e6;
 constexpr std::uint32_t kSaveEvery = 60;    ///< rounds between two calls of Indexes::save()
 constexpr std::uint32_t kOwnersEvery = 20;  ///< rounds between two looks for processes that ended
 /// In the folder: the path of the last channel's file.
@@ -44,6 +46,7 @@ collection::CollectionAccess access_for(const EngineOptions& options) {
   shape.list = ASK_MOST_ROWS;
   access.logged = false;  // the table has all rows, and its status pages say which
   access.link = true;
+  access.rest_us = kFirstRestUs;
   access.build_threads = options.threads;
   access.rounds_imports = true;
   return access;

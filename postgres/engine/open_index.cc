@@ -19,6 +19,9 @@ constexpr ToldBuild kNoBuild{.rows = 0, .linked = 0, .finished = 1, .zero = 0};
 constexpr std::uint64_t kManyUnlinked = 8192;
 /// How long rows wait for room before they look whether a segment can be made, which gives it.
 constexpr double kBetweenLooksUs = 100e3;
+/// How long the background rests for rows that lack since the last that came: a process that tells
+/// them may end.
+constexpr double kRestUs = 2e6;
 
 /// Raises a number that others raise too.
 void raise(std::atomic<std::uint64_t>& number, std::uint64_t to) {
@@ -74,8 +77,9 @@ bool OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
   const VectorView rows =
       packed_view(vectors.data(), vids.size(), shape.dimension, shape.source_type);
   const changes::RowBatch batch{rows, vids, tuples};
-  collection_->check(batch);
   const std::shared_ptr<IndexBuild> build = building();
+  // Where rows come that lack, the collection looks at them alone: a part of them may be in.
+  if (build != nullptr || manner.coming != Coming::many_that_lack) collection_->check(batch);
   if (build != nullptr) return build->take(batch);
   insert_rest(batch, until, manner);
   return true;
@@ -92,6 +96,7 @@ void OpenIndex::insert_rest(const changes::RowBatch& batch, Ticks until, const M
 
 void OpenIndex::insert_all(const changes::RowBatch& batch, Ticks until, const Manner& manner) {
   const bool many = manner.coming == Coming::many_that_lack;
+  if (many) rest();
   std::size_t done = 0;
   while (done < batch.rows.count) {
     const changes::RowBatch rest = batch.part(done, batch.rows.count - done);
@@ -115,7 +120,13 @@ void OpenIndex::insert_all(const changes::RowBatch& batch, Ticks until, const Ma
   shared_.inserted(batch, manner.sharing);
 }
 
+/// Nothing is searched before it has caught up, so links and segments can wait until then.
+void OpenIndex::rest() {
+  if (!caught_up()) collection_->rest(now_ticks() + us_to_ticks(kRestUs));
+}
+
 void OpenIndex::begin_build(std::size_t most_bytes) {
+  collection_->end_rest();
   const std::lock_guard lock(build_mutex_);
   build_ = std::make_shared<IndexBuild>(*collection_, most_bytes);
 }
@@ -147,37 +158,59 @@ void OpenIndex::erase(std::span<const std::uint64_t> vids, Ticks until) {
 }
 
 /// Aliases have their hosts' vertices; hosts that have gone are there for these alone.
-SharedRows OpenIndex::rows_that_share() const {
+HeldVids OpenIndex::held_now() const {
   const layout::AliasList list = shared_.list();
   SharedRows rows{.more = {}, .gone = {list.gone.begin(), list.gone.end()}};
   rows.more.reserve(list.aliases.size());
   for (const layout::Alias& alias : list.aliases) rows.more.push_back(alias.id);
-  return rows;
+  return {view(), rows};
 }
 
-/// Notes pages of a pass, and returns at its end the VIDs that are on none of them. Two passes at a
-/// time are those of a request that was given up and of another one: only the last that began ends.
-std::vector<std::uint64_t> OpenIndex::note_pages(const AskLacks& asked,
-                                                 std::span<const AskPage> pages) {
+/// Returns what was there when the pass began. All VIDs of a pass came before it, so those that
+/// come or go meanwhile are not compared, or have gone for ever. A pass that was given up is
+/// compared with what is there now.
+std::shared_ptr<const HeldVids> OpenIndex::held_for(const AskLacks& asked) {
   const std::lock_guard lock(pass_mutex_);
   if ((asked.pass & ASK_PASS_BEGINS) != 0) {
     pass_ = asked.number;
     pass_pages_.clear();
+    pass_held_.reset();
   }
+  if (asked.number == 0 || asked.number != pass_) {
+    return std::make_shared<const HeldVids>(held_now());
+  }
+  pass_asked_at_ = now_ticks();
+  if (pass_held_ == nullptr) pass_held_ = std::make_shared<const HeldVids>(held_now());
+  return pass_held_;
+}
+
+/// What a pass holds keeps segments that were merged since.
+void OpenIndex::forget_old_pass() {
+  const std::lock_guard lock(pass_mutex_);
+  if (now_ticks() - pass_asked_at_ > us_to_ticks(kRestUs)) pass_held_.reset();
+}
+
+/// Notes pages of a pass, and returns at its end the VIDs that are on none of them. Two passes at a
+/// time are those of a request that was given up and of another one: only the last that began ends.
+std::vector<std::uint64_t> OpenIndex::note_pages(const AskLacks& asked, const HeldVids& held,
+                                                 std::span<const AskPage> pages) {
+  const std::lock_guard lock(pass_mutex_);
   if (asked.number == 0 || asked.number != pass_) return {};
   for (const AskPage& page : pages) pass_pages_.insert(page.number);
   if ((asked.pass & ASK_PASS_ENDS) == 0) return {};
   pass_ = 0;
+  pass_held_.reset();
   const auto all = std::exchange(pass_pages_, {});
-  return vids_elsewhere(*view(), rows_that_share(), all, {asked.from, asked.until});
+  return held.elsewhere(all, {asked.from, asked.until});
 }
 
 /// What a comparison erases that was given up was dead when its pages were read, and is for ever.
 std::vector<AskBits> OpenIndex::lacks(const AskLacks& asked, std::span<const AskPage> pages,
                                       Ticks until) {
-  PageDifferences found =
-      compare_pages(*view(), rows_that_share(), pages, {asked.from, asked.until});
-  const std::vector<std::uint64_t> elsewhere = note_pages(asked, pages);
+  rest();
+  const std::shared_ptr<const HeldVids> held = held_for(asked);
+  PageDifferences found = compare_pages(*held, pages, {asked.from, asked.until});
+  const std::vector<std::uint64_t> elsewhere = note_pages(asked, *held, pages);
   found.gone.insert(found.gone.end(), elsewhere.begin(), elsewhere.end());
   if (!found.gone.empty()) erase(found.gone, until);
   return std::move(found.lacks);
@@ -192,9 +225,11 @@ void OpenIndex::covers(std::uint64_t vid, bool ready) {
   if (ready) ready_.store(true, std::memory_order_relaxed);
   caught_up_.store(true, std::memory_order_release);
   if (unlinked_in(*view()) > kManyUnlinked) collection_->freeze_soon();
+  collection_->end_rest();
 }
 
 void OpenIndex::save(Ticks until) {
+  forget_old_pass();
   bool erased = erased_.exchange(false, std::memory_order_relaxed);
   const std::uint64_t before = view()->live();
   try {

@@ -55,8 +55,9 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
 
   /// Inserts packed vectors, one for each VID. Those that rows have already may be shared. Throws
   /// StatusError (invalid_argument) for vectors of another size or that no search can find, or
-  /// values that the columns cannot have, and Refusal, or Error. Returns false where a build has no
-  /// room for the rows now, and wait_for_room() comes first.
+  /// values that the columns cannot have, and Refusal, or Error. No row is in then, unless they
+  /// come as many_that_lack. Returns false where a build has no room for the rows now, and
+  /// wait_for_room() comes first.
   bool insert(std::span<const std::uint64_t> vids, std::span<const std::byte> vectors,
               const layout::TupleView& tuples, Ticks until, const Manner& manner = {});
   /// Rows that are inserted from now on wait for build(), as many as have `most_bytes` together.
@@ -109,10 +110,14 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
 
  private:
   std::shared_ptr<IndexBuild> building() const;
-  SharedRows rows_that_share() const;
+  HeldVids held_now() const;
+  std::shared_ptr<const HeldVids> held_for(const AskLacks& asked);
   void insert_rest(const changes::RowBatch& batch, Ticks until, const Manner& manner);
   void insert_all(const changes::RowBatch& batch, Ticks until, const Manner& manner);
-  std::vector<std::uint64_t> note_pages(const AskLacks& asked, std::span<const AskPage> pages);
+  void rest();
+  std::vector<std::uint64_t> note_pages(const AskLacks& asked, const HeldVids& held,
+                                        std::span<const AskPage> pages);
+  void forget_old_pass();
 
   std::size_t own_pool_bytes(std::uint64_t segment_bytes) const;
 
@@ -128,6 +133,8 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   std::mutex pass_mutex_;   ///< guards what was told in the pass over all pages
   std::uint64_t pass_ = 0;  ///< its number; 0: there is none
   std::unordered_set<std::uint64_t> pass_pages_;
+  std::shared_ptr<const HeldVids> pass_held_;  ///< when it began; null: it is too long ago
+  Ticks pass_asked_at_ = 0;                    ///< when it was last asked for
   std::atomic<std::uint64_t> covered_{0};
   std::atomic<bool> erased_{false};  ///< since the last save()
   std::atomic<bool> ready_{false};

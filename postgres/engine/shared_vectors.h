@@ -43,7 +43,8 @@ class SharedVectors {
   /// Throws Error where the list says what cannot be.
   explicit SharedVectors(Parts parts);
 
-  /// Takes rows that collection.check() accepts. Returns the numbers of those that have to be
+  /// Takes rows that collection.check() accepts, or, where no vector is expected to be there, any
+  /// rows. Returns the numbers of those that have to be
   /// inserted; none: all of them. The others share a vertex with the same vector and values.
   std::optional<std::vector<std::size_t>> take(const changes::RowBatch& batch,
                                                const Sharing& sharing);

@@ -2,7 +2,6 @@
 
 #include <xxhash.h>
 
-#include "collection/segment/segment_folder.h"
 #include <cstring>
 #include <utility>
 
@@ -25,7 +24,7 @@ bool read_stored(const collection::RowPlace& place, std::span<std::byte> out) {
     return true;
   }
   const Ticks until = now_ticks() + us_to_ticks(kFileUs);
-  return place.segment->folder().rows().read(place.row, out, until).ok();
+  return place.segment->read_row(place.row, out, until).ok();
 }
 
 VectorFinder::VectorFinder(collection::ViewPointer view, std::size_t row_bytes)

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <unordered_map>
+#include <utility>
 
 namespace farvec::postgres {
 namespace {
@@ -15,9 +15,9 @@ void set(AskBits& bits, std::uint64_t vid) {
   bits.words[place / 64] |= std::uint64_t{1} << place % 64;
 }
 
-void clear(AskBits& bits, std::uint64_t vid) {
+bool has(const AskBits& bits, std::uint64_t vid) {
   const std::uint64_t place = vid % kPlaces;
-  bits.words[place / 64] &= ~(std::uint64_t{1} << place % 64);
+  return (bits.words[place / 64] >> place % 64 & 1) != 0;
 }
 
 VidRange range_of_page(std::uint64_t number, const VidRange& range) {
@@ -55,34 +55,6 @@ void each_of(const collection::View::Bulk& bulk, const VidRange& range, const Us
   }
 }
 
-/// Sets the bits of all VIDs of the pages that are there.
-std::vector<AskBits> bits_in(const collection::View& view, const SharedRows& shared,
-                             std::span<const AskPage> pages) {
-  std::vector<AskBits> bits(pages.size());
-  std::unordered_map<std::uint64_t, std::size_t> place;
-  for (std::size_t i = 0; i < pages.size(); ++i) place.emplace(pages[i].number, i);
-  const auto of = [&](std::uint64_t vid) {
-    const auto found = place.find(page_of(vid));
-    return found == place.end() ? nullptr : &bits[found->second];
-  };
-  each_fresh(view, [&](std::uint64_t vid) {
-    if (AskBits* const page = of(vid); page != nullptr) set(*page, vid);
-  });
-  for (const collection::View::Bulk& bulk : view.segments) {
-    for (std::size_t i = 0; i < pages.size(); ++i) {
-      const std::uint64_t first = pages[i].number * kPlaces;
-      each_of(bulk, {first, first + kPlaces}, [&](std::uint64_t vid) { set(bits[i], vid); });
-    }
-  }
-  for (const std::uint64_t vid : shared.gone) {
-    if (AskBits* const page = of(vid); page != nullptr) clear(*page, vid);
-  }
-  for (const std::uint64_t vid : shared.more) {
-    if (AskBits* const page = of(vid); page != nullptr) set(*page, vid);
-  }
-  return bits;
-}
-
 void append_vids(std::vector<std::uint64_t>& vids, std::uint64_t number, const AskBits& bits) {
   for (std::size_t w = 0; w < ASK_PAGE_WORDS; ++w) {
     for (std::uint64_t word = bits.words[w]; word != 0; word &= word - 1) {
@@ -93,43 +65,73 @@ void append_vids(std::vector<std::uint64_t>& vids, std::uint64_t number, const A
 
 }  // namespace
 
-PageDifferences compare_pages(const collection::View& view, const SharedRows& shared,
-                              std::span<const AskPage> pages, const VidRange& range) {
-  PageDifferences found{.lacks = bits_in(view, shared, pages), .gone = {}};
-  for (std::size_t i = 0; i < pages.size(); ++i) {
-    const AskBits within = places_within(pages[i].number, range);
-    AskBits gone{};
-    for (std::size_t w = 0; w < ASK_PAGE_WORDS; ++w) {
-      const std::uint64_t live = pages[i].live.words[w];
-      std::uint64_t& word = found.lacks[i].words[w];
-      gone.words[w] = word & ~live & within.words[w];
-      word = live & ~word & within.words[w];
-    }
-    append_vids(found.gone, pages[i].number, gone);
-  }
-  return found;
+/// Fresh rows that are there for others alone have gone; rows that share are there whatever else is
+/// said of them.
+HeldVids::HeldVids(collection::ViewPointer view, const SharedRows& shared)
+    : view_(std::move(view)) {
+  for (const std::uint64_t vid : shared.gone) set(pages_[page_of(vid)].gone, vid);
+  each_fresh(*view_, [&](std::uint64_t vid) {
+    if (!is_gone(vid)) set(pages_[page_of(vid)].there, vid);
+  });
+  for (const std::uint64_t vid : shared.more) set(pages_[page_of(vid)].there, vid);
 }
 
-std::vector<std::uint64_t> vids_elsewhere(const collection::View& view, const SharedRows& shared,
-                                          const std::unordered_set<std::uint64_t>& pages,
-                                          const VidRange& range) {
+bool HeldVids::is_gone(std::uint64_t vid) const {
+  const auto page = pages_.find(page_of(vid));
+  return page != pages_.end() && has(page->second.gone, vid);
+}
+
+AskBits HeldVids::of_page(std::uint64_t number) const {
+  AskBits bits{};
+  const std::uint64_t first = number * kPlaces;
+  for (const collection::View::Bulk& bulk : view_->segments) {
+    each_of(bulk, {first, first + kPlaces}, [&](std::uint64_t vid) { set(bits, vid); });
+  }
+  const auto page = pages_.find(number);
+  if (page == pages_.end()) return bits;
+  const auto& [there, gone] = page->second;
+  for (std::size_t w = 0; w < ASK_PAGE_WORDS; ++w) {
+    bits.words[w] = (bits.words[w] & ~gone.words[w]) | there.words[w];
+  }
+  return bits;
+}
+
+std::vector<std::uint64_t> HeldVids::elsewhere(const std::unordered_set<std::uint64_t>& pages,
+                                               const VidRange& range) const {
   std::vector<std::uint64_t> vids;
-  const auto look = [&](std::uint64_t vid) {
-    if (range.contains(vid) && !pages.contains(page_of(vid))) vids.push_back(vid);
-  };
-  each_fresh(view, look);
-  for (const std::uint64_t vid : shared.more) look(vid);
-  for (const collection::View::Bulk& bulk : view.segments) {
+  for (const auto& [number, beside] : pages_) {
+    if (!pages.contains(number)) append_vids(vids, number, beside.there);
+  }
+  std::erase_if(vids, [&](std::uint64_t vid) { return !range.contains(vid); });
+  for (const collection::View::Bulk& bulk : view_->segments) {
     std::uint64_t last = ~std::uint64_t{0};
     bool is_told = false;
     each_of(bulk, range, [&](std::uint64_t vid) {
       if (page_of(vid) != last) is_told = pages.contains(page_of(vid));
       last = page_of(vid);
-      if (!is_told) vids.push_back(vid);
+      if (!is_told && !is_gone(vid)) vids.push_back(vid);
     });
   }
-  std::erase_if(vids, [&](std::uint64_t vid) { return shared.gone.contains(vid); });
   return vids;
+}
+
+PageDifferences compare_pages(const HeldVids& held, std::span<const AskPage> pages,
+                              const VidRange& range) {
+  PageDifferences found;
+  for (const AskPage& page : pages) {
+    const AskBits within = places_within(page.number, range);
+    AskBits lacks = held.of_page(page.number);
+    AskBits gone{};
+    for (std::size_t w = 0; w < ASK_PAGE_WORDS; ++w) {
+      const std::uint64_t live = page.live.words[w];
+      std::uint64_t& word = lacks.words[w];
+      gone.words[w] = word & ~live & within.words[w];
+      word = live & ~word & within.words[w];
+    }
+    append_vids(found.gone, page.number, gone);
+    found.lacks.push_back(lacks);
+  }
+  return found;
 }
 
 }  // namespace farvec::postgres

@@ -6,6 +6,7 @@
 #include "postgres/channel/requests.h"
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -29,19 +30,39 @@ struct SharedRows {
   std::unordered_set<std::uint64_t> gone;  ///< VIDs of vertices that are there for others alone
 };
 
-/// What a comparison has found.
-struct PageDifferences {
-  std::vector<AskBits> lacks;       ///< for each page: VIDs that live and are not in the view
-  std::vector<std::uint64_t> gone;  ///< VIDs of these pages that are in the view and do not live
+/// Which VIDs an index has at one moment. Fresh rows and those that share vectors are ordered by
+/// their pages once, for the comparisons of a whole pass. It holds the view.
+class HeldVids {
+ public:
+  HeldVids(collection::ViewPointer view, const SharedRows& shared);
+
+  /// Returns the bits of all VIDs of a page that are there.
+  AskBits of_page(std::uint64_t number) const;
+  /// Returns the VIDs within the range that are on none of these pages.
+  std::vector<std::uint64_t> elsewhere(const std::unordered_set<std::uint64_t>& pages,
+                                       const VidRange& range) const;
+
+ private:
+  /// What segments do not say of a page.
+  struct Beside {
+    AskBits there;  ///< fresh rows, and rows that share
+    AskBits gone;   ///< vertices that are there for others alone
+  };
+
+  bool is_gone(std::uint64_t vid) const;
+
+  collection::ViewPointer view_;
+  std::unordered_map<std::uint64_t, Beside> pages_;
 };
 
-/// Compares pages, whose numbers differ, with a view, within the range.
-PageDifferences compare_pages(const collection::View& view, const SharedRows& shared,
-                              std::span<const AskPage> pages, const VidRange& range);
+/// What a comparison has found.
+struct PageDifferences {
+  std::vector<AskBits> lacks;       ///< for each page: VIDs that live and are not held
+  std::vector<std::uint64_t> gone;  ///< VIDs of these pages that are held and do not live
+};
 
-/// Returns the VIDs of a view within the range that are on none of these pages.
-std::vector<std::uint64_t> vids_elsewhere(const collection::View& view, const SharedRows& shared,
-                                          const std::unordered_set<std::uint64_t>& pages,
-                                          const VidRange& range);
+/// Compares pages, whose numbers differ, within the range.
+PageDifferences compare_pages(const HeldVids& held, std::span<const AskPage> pages,
+                              const VidRange& range);
 
 }  // namespace farvec::postgres

@@ -99,7 +99,11 @@ static void log_it(const CatchUp* work) {
 static void open_work(CatchUp* work) {
   OpenIndex* index = work->index;
   work->room = batch_rows(&index->meta.shape);
+  if (index->kind->rows_at_once != NULL) {
+    work->room = Min(work->room, index->kind->rows_at_once(index->store));
+  }
   work->vids = palloc(work->room * sizeof(uint64));
+  work->told_vids = palloc(work->room * sizeof(uint64));
   work->vectors = palloc_extended(work->room * vector_size(&index->meta.shape), MCXT_ALLOC_HUGE);
   work->page = palloc(sizeof *work->page);
   make_tuples(&work->tuples, &index->columns, work->room);
@@ -110,19 +114,29 @@ static void close_work(CatchUp* work) {
   close_rows(work->reader);
   pfree(work->page);
   pfree(work->vectors);
+  pfree(work->told_vids);
   pfree(work->vids);
 }
 
 static void catch_up(CatchUp* work, StoreState* state) {
   OpenIndex* index = work->index;
   open_work(work);
-  do {
-    CHECK_FOR_INTERRUPTS();
-    look_what_lacks(work, state);
-    tell_what_lacks(work);
-    say_it_is_done(work);
-    look_again(index, state);
-  } while (!is_complete(index, state));
+  PG_TRY();
+  {
+    do {
+      CHECK_FOR_INTERRUPTS();
+      look_what_lacks(work, state);
+      tell_what_lacks(work);
+      say_it_is_done(work);
+      look_again(index, state);
+    } while (!is_complete(index, state));
+  }
+  PG_CATCH();
+  {
+    if (index->kind->forget_told != NULL) index->kind->forget_told(index->store);
+    PG_RE_THROW();
+  }
+  PG_END_TRY();
   close_work(work);
   log_it(work);
 }

@@ -142,75 +142,6 @@ static bool is_engine_there(const StoreIdentity* identity, const char* place) {
   return engine_is_there();
 }
 
-static AskRows rows_of(const Store* store, size_t count, Size row_bytes, Patience* patience) {
-  return (AskRows){.index = store->index,
-                   .count = (uint32)count,
-                   .row_bytes = (uint32)row_bytes,
-                   .deadline_ms = wait_of(patience).deadline_ms};
-}
-
-// Rows of one request.
-typedef struct RowsToAsk {
-  const uint64* vids;
-  const char* vectors;        // NULL: none come
-  const StoreTuples* tuples;  // NULL: none come
-  size_t first;
-  size_t count;
-} RowsToAsk;
-
-static char* put(char* to, const void* from, Size bytes) {
-  memcpy(to, from, bytes);
-  return to + bytes;
-}
-
-static char* put_tuples(char* to, const RowsToAsk* rows) {
-  const uint32 begin = tuple_begin(rows->tuples, rows->first);
-  for (size_t i = 0; i < rows->count; i++) {
-    const uint32 end = rows->tuples->ends[rows->first + i] - begin;
-    to = put(to, &end, sizeof end);
-  }
-  return put(to, rows->tuples->bytes + begin,
-             tuple_begin(rows->tuples, rows->first + rows->count) - begin);
-}
-
-// Asks with rows that fit a request.
-static bool ask_rows(EngineLink* link, const Store* store, uint32 operation, const RowsToAsk* rows,
-                     Patience* patience, uint32* bytes, farvec_error* error) {
-  const Size row_bytes = rows->vectors == NULL ? 0 : vector_size(&store->shape);
-  char* const request = engine_request(link, patience, error);
-  if (request == NULL) return false;
-  AskRows asked = rows_of(store, rows->count, row_bytes, patience);
-  if (rows->tuples != NULL) {
-    asked.tuple_bytes = tuple_begin(rows->tuples, rows->first + rows->count) -
-                        tuple_begin(rows->tuples, rows->first);
-  }
-  char* to = put(request, &asked, sizeof asked);
-  to = put(to, rows->vids + rows->first, rows->count * sizeof *rows->vids);
-  if (rows->vectors != NULL) {
-    to = put(to, rows->vectors + rows->first * row_bytes, rows->count * row_bytes);
-  }
-  if (rows->tuples != NULL) to = put_tuples(to, rows);
-  return engine_ask(link, operation, (uint32)(to - request), patience, bytes, error);
-}
-
-// The first of several rows that one request holds. At least one fits, since vectors and tuples
-// have limits.
-static size_t rows_that_fit(const RowsToAsk* rows, size_t left, Size row_bytes) {
-  Size room = CHANNEL_REQUEST_BYTES - sizeof(AskRows);
-  size_t fit = 0;
-  while (fit < left) {
-    const size_t row = rows->first + fit;
-    const Size tuple = rows->tuples == NULL ? 0
-                                            : sizeof(uint32) + tuple_begin(rows->tuples, row + 1) -
-                                                  tuple_begin(rows->tuples, row);
-    const Size bytes = sizeof(uint64) + row_bytes + tuple;
-    if (bytes > room) break;
-    room -= bytes;
-    fit++;
-  }
-  return Max(fit, 1);
-}
-
 static bool ask_build(const Store* store, EngineLink* link, uint32 operation, Patience* patience,
                       ToldBuild* told, farvec_error* error) {
   uint32 bytes;
@@ -221,9 +152,7 @@ static bool ask_build(const Store* store, EngineLink* link, uint32 operation, Pa
   return true;
 }
 
-// Waits until the rows before these are linked, however long that takes.
-static bool wait_for_room(const Store* store, EngineLink* link, Patience* patience,
-                          farvec_error* error) {
+bool wait_for_room(const Store* store, EngineLink* link, Patience* patience, farvec_error* error) {
   ToldBuild told = {.finished = 0};
   while (told.finished == 0) {
     Patience step = patience_for(FARVEC_BATCH_DEADLINE_MS);
@@ -255,13 +184,6 @@ static bool insert_into_engine(Store* store, const uint64* vids, const void* vec
   const RowsToAsk rows = {
       .vids = vids, .vectors = vectors, .tuples = store->columns.count > 0 ? &tuples : NULL};
   return change(store, kAskInsert, rows, count, patience, error);
-}
-
-static bool tell_engine(Store* store, const uint64* vids, const void* vectors, StoreTuples tuples,
-                        size_t count, Patience* patience, farvec_error* error) {
-  const RowsToAsk rows = {
-      .vids = vids, .vectors = vectors, .tuples = store->columns.count > 0 ? &tuples : NULL};
-  return change(store, kAskTell, rows, count, patience, error);
 }
 
 static bool insert_into_engine_again(Store* store, const uint64* vids, const void* vectors,
@@ -398,6 +320,9 @@ const StoreKind kEngineStore = {.name = "engine",
                                 .covers = covers_in_engine,
                                 .lacks = lacks_in_engine,
                                 .tell = tell_engine,
+                                .told = end_telling_engine,
+                                .forget_told = forget_told_engine,
+                                .rows_at_once = rows_at_once_in_engine,
                                 .get = get_from_engine,
                                 .search = search_engine,
                                 .next = next_of_engine,

@@ -37,6 +37,9 @@ typedef struct CatchUp {
   size_t count;
   size_t room;
   uint64* vids;
+  // The batch before, which the store may still be taking.
+  size_t told_count;
+  uint64* told_vids;
   char* vectors;
   TupleList tuples;
   StatusPage* page;  // that was looked at last for rows that vacuum removed meanwhile

@@ -201,9 +201,16 @@ typedef struct StoreKind {
   // page that came since `begins`. NULL: the store cannot, and may lack all of the range.
   void (*lacks)(Store* store, const StorePage* pages, size_t count, const StorePass* pass,
                 StoreBits* lacks, Patience* patience);
-  // Inserts many rows that lack, as insert() does. NULL: insert() is for these too.
+  // Inserts many rows that lack, as insert() does. NULL: insert() is for these too. The last of
+  // them may be under way when it returns; those of the call before are in then, and told() waits
+  // until all are.
   bool (*tell)(Store* store, const uint64* vids, const void* vectors, StoreTuples tuples,
                size_t count, Patience* patience, farvec_error* error);
+  bool (*told)(Store* store, Patience* patience, farvec_error* error);
+  // Gives up what is under way, where an error ends the telling.
+  void (*forget_told)(Store* store);
+  // How many rows without columns one call of tell() best has.
+  size_t (*rows_at_once)(const Store* store);
 
   // Reads vectors, to compare them: writes a byte for each VID, 1 where it is there, and one vector
   // for each VID, of any bytes where it is not there. Vectors of FARVEC_COSINE may have another

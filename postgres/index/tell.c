@@ -18,38 +18,59 @@ static bool is_live(CatchUp* work, uint64 vid) {
          status_is_live(&page->entries[vid_place(vid)]);
 }
 
+static void require(bool is_done, const CatchUp* work, const farvec_error* error) {
+  if (!is_done) {
+    raise_store_error(error, node_of(work->index->relation), &work->index->patience);
+  }
+}
+
 // Rows that vacuum removed meanwhile were perhaps told after vacuum erased them, or are others that
 // have their places: they are erased again.
 static void erase_removed(CatchUp* work) {
   size_t removed = 0;
   farvec_error error;
   work->page->used = 0;  // they are read as they are now
-  for (size_t i = 0; i < work->count; i++) {
-    if (!is_live(work, work->vids[i])) work->vids[removed++] = work->vids[i];
+  for (size_t i = 0; i < work->told_count; i++) {
+    if (!is_live(work, work->told_vids[i])) work->told_vids[removed++] = work->told_vids[i];
   }
+  work->told_count = 0;
   if (removed == 0) return;
-  if (!work->index->kind->erase(work->index->store, work->vids, removed, &work->index->patience,
-                                &error)) {
-    raise_store_error(&error, node_of(work->index->relation), &work->index->patience);
-  }
+  require(work->index->kind->erase(work->index->store, work->told_vids, removed,
+                                   &work->index->patience, &error),
+          work, &error);
 }
 
+// Where the store takes a batch while the next one is read, those before it are in afterwards.
 static void tell_batch(CatchUp* work) {
   OpenIndex* index = work->index;
   const StoreKind* kind = index->kind;
   farvec_error error = {0};
+  uint64* const vids = work->vids;
   if (work->count == 0) return;
   end_phase(work, kRows);
   index->patience = patience_for(FARVEC_BATCH_DEADLINE_MS);
-  if (!(kind->tell != NULL ? kind->tell : kind->insert)(index->store, work->vids, work->vectors,
-                                                        tuples_of(&work->tuples), work->count,
-                                                        &index->patience, &error)) {
-    raise_store_error(&error, node_of(index->relation), &index->patience);
-  }
-  erase_removed(work);
+  require((kind->tell != NULL ? kind->tell : kind->insert)(index->store, vids, work->vectors,
+                                                           tuples_of(&work->tuples), work->count,
+                                                           &index->patience, &error),
+          work, &error);
+  if (kind->told != NULL) erase_removed(work);
+  work->vids = work->told_vids;
+  work->told_vids = vids;
+  work->told_count = work->count;
+  if (kind->told == NULL) erase_removed(work);
   work->told += work->count;
   work->count = 0;
   forget_tuples(&work->tuples);
+  end_phase(work, kTelling);
+}
+
+static void tell_last_batch(CatchUp* work) {
+  farvec_error error = {0};
+  tell_batch(work);
+  if (work->told_count == 0) return;
+  require(work->index->kind->told(work->index->store, &work->index->patience, &error), work,
+          &error);
+  erase_removed(work);
   end_phase(work, kTelling);
 }
 
@@ -101,7 +122,7 @@ void tell_missing(CatchUp* work) {
     }
     tell_row(work, &work->missing[i]);
   }
-  tell_batch(work);
   end_phase(work, kRows);
+  tell_last_batch(work);
   work->missing_count = 0;
 }

@@ -166,6 +166,11 @@ static void give_slot_back(EngineLink* link) {
   link->slot = CHANNEL_NO_SLOT;
 }
 
+bool engine_has_slot(EngineLink* link) {
+  if (link->slot == CHANNEL_NO_SLOT) link->slot = channel_claim(link->channel);
+  return link->slot != CHANNEL_NO_SLOT;
+}
+
 // A slot that an error has left with the link is used for the next call.
 void* engine_request(EngineLink* link, Patience* patience, farvec_error* error) {
   const int32_t status = claim_slot(link, patience);
@@ -185,19 +190,60 @@ static void say_answer(int32 status, const EngineLink* link, uint32 bytes, farve
   error->message[length] = '\0';
 }
 
+// Says what a call has ended with.
+static bool is_done(int32 status, const EngineLink* link, uint32 bytes, farvec_error* error) {
+  if (status == kCallDone) return true;
+  if (bytes > 0) {
+    say_answer(status, link, bytes, error);
+  } else {
+    say_why(status, error);
+  }
+  return false;
+}
+
 bool engine_ask(EngineLink* link, uint32 operation, uint32 request_bytes, Patience* patience,
                 uint32* bytes, farvec_error* error) {
   const CallWait wait = call_wait(patience);
   const int32 status =
       call_ask(link->channel, link->slot, operation, request_bytes, &wait, link->answer, bytes);
   give_slot_back(link);
-  if (status == kCallDone) return true;
-  if (*bytes > 0) {
-    say_answer(status, link, *bytes, error);
-  } else {
-    say_why(status, error);
+  return is_done(status, link, *bytes, error);
+}
+
+EngineAsked engine_begin(EngineLink* link, uint32 operation, uint32 request_bytes) {
+  const EngineAsked asked = {
+      .incarnation = link->incarnation,
+      .sequence = channel_ask(link->channel, link->slot, operation, request_bytes),
+      .slot = link->slot,
+      .operation = operation,
+      .bytes = request_bytes};
+  link->slot = CHANNEL_NO_SLOT;
+  return asked;
+}
+
+bool engine_end(EngineLink* link, const EngineAsked* asked, Patience* patience, uint32* bytes,
+                farvec_error* error) {
+  *bytes = 0;
+  if (link->incarnation != asked->incarnation) {
+    say_why(kCallNoEngine, error);
+    return false;
   }
-  return false;
+  const CallWait wait = call_wait(patience);
+  const int32 status =
+      call_end(link->channel, asked->slot, asked->sequence, &wait, link->answer, bytes);
+  return is_done(status, link, *bytes, error);
+}
+
+void engine_begin_again(EngineLink* link, EngineAsked* asked) {
+  asked->sequence = channel_ask(link->channel, asked->slot, asked->operation, asked->bytes);
+}
+
+void engine_let_go(EngineAsked* asked) {
+  // The slots of an engine that has ended went with its channel.
+  if (asked->incarnation != 0 && asked->incarnation == own.incarnation) {
+    channel_release(own.channel, asked->slot);
+  }
+  asked->incarnation = 0;
 }
 
 static int state_of(int32 status) {

@@ -9,6 +9,7 @@ import unittest
 
 from engine_base import QUERY, ROWS, EngineTest, is_running, wait_until
 from index_base import BY_INDEX, BY_TABLE, SEED
+from postgres_server import SqlError
 
 STORED = "SELECT farvec_stats('items_v')->'store'->>'stored';"
 CAUGHT_UP = re.compile(r'index "items_v" has caught up in [\d.]+ ms: its store was asked in [\d.]+ ms, (\d+) '
@@ -16,7 +17,7 @@ CAUGHT_UP = re.compile(r'index "items_v" has caught up in [\d.]+ ms: its store w
                        r'vectors\) were read in [\d.]+ ms and told in [\d.]+ ms')
 
 
-class CatchUp(EngineTest):
+class CatchUpTest(EngineTest):
     def setUp(self):
         super().setUp()
         self.restart("fast")  # each end of an engine makes the server wait longer before the next start
@@ -46,6 +47,13 @@ class CatchUp(EngineTest):
         """(pages, rows, bytes) of each catching up that the server's log tells of."""
         return [tuple(map(int, found)) for found in CAUGHT_UP.findall(self.server.log.read_text())]
 
+    def wait_for_answer(self, table):
+        plan = BY_INDEX + f"EXPLAIN SELECT id FROM {table} ORDER BY v <-> '[0,0,0,0]' LIMIT 1;"
+        wait_until("the index is planned",
+                   lambda: f"Index Scan using {table}_v" in "".join(self.sql(plan)))
+
+
+class CatchUp(CatchUpTest):
     def test_many_rows_are_told_at_once_and_the_log_says_what_took_how_long(self):
         self.make_items(3000)
         with self.without_engine():
@@ -105,11 +113,6 @@ class CatchUp(EngineTest):
         self.wait_for_answer("things")
         self.assertEqual(self.patiently(BY_INDEX + query), self.sql(BY_TABLE + query))
         self.assert_sound("things_v")
-
-    def wait_for_answer(self, table):
-        plan = BY_INDEX + f"EXPLAIN SELECT id FROM {table} ORDER BY v <-> '[0,0,0,0]' LIMIT 1;"
-        wait_until("the index is planned",
-                   lambda: f"Index Scan using {table}_v" in "".join(self.sql(plan)))
 
     def test_statements_of_one_moment_catch_up_once(self):
         self.make_items(1000)
@@ -175,6 +178,41 @@ class CatchUp(EngineTest):
             finally:
                 os.kill(engine, signal.SIGCONT)
         self.assert_finds(range(1, 20000, 1900))
+        self.assert_sound("items_v")
+
+
+class FewSlots(CatchUpTest):
+    """The channel of the engine has a slot for each process that the server may have."""
+    settings = {"max_connections": 6, "max_worker_processes": 2, "autovacuum_max_workers": 1, "max_wal_senders": 0}
+
+    def state_of(self, statements):
+        """The state with which statements end; empty where they succeed."""
+        try:
+            self.patiently(statements)
+        except SqlError as error:
+            return error.state
+        finally:
+            self.sql("SET statement_timeout = 0;")
+        return ""
+
+    def test_cancels_at_any_moment_give_back_their_slots(self):
+        moments = random.Random(SEED)
+        self.make_items(100)
+        cancelled = 0
+        for last in (40000, 80000, 120000):
+            with self.without_engine():
+                self.sql(f"INSERT INTO items {ROWS.format(last - 39899, last + 100)};")
+            self.wait_for_plan()
+            for _ in range(30):
+                state = self.state_of(f"SET statement_timeout = {moments.randrange(2, 30)};"
+                                      + BY_INDEX + QUERY.format(0.1, 10))
+                if state == "":
+                    break
+                self.assertEqual(state, "57014")
+                cancelled += 1
+        self.assertGreater(cancelled, 10)
+        self.assert_finds(range(1, 120000, 11900))
+        self.assertEqual(self.one(STORED), "120100")
         self.assert_sound("items_v")
 
 

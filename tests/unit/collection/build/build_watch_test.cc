@@ -57,5 +57,30 @@ TEST(BuildWatch, WhoWaitsEndsWhenItIsToStop) {
   EXPECT_THROW(watch.moved(1), WorkInterrupted);
 }
 
+TEST(BuildWatch, ABuildGoesOnAfterTheRest) {
+  const std::atomic<bool> stop{false};
+  Rest rest(now_ticks() + us_to_ticks(60e6));
+  const BuildWatch watch(stop, 0, rest);
+  std::atomic<bool> goes_on{false};
+  std::thread build([&] {
+    EXPECT_FALSE(watch.interrupted());
+    goes_on = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(goes_on);
+  rest.end();
+  build.join();
+  EXPECT_TRUE(goes_on);
+}
+
+TEST(BuildWatch, ABuildThatRestsEndsWhenItIsToStop) {
+  std::atomic<bool> stop{false};
+  const Rest rest(now_ticks() + us_to_ticks(60e6));
+  BuildWatch watch(stop, 0, rest);
+  std::thread build([&] { EXPECT_THROW(watch.moved(1), WorkInterrupted); });
+  stop = true;
+  build.join();
+}
+
 }  // namespace
 }  // namespace farvec::collection

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -79,6 +81,34 @@ TEST_P(SegmentRowsTest, AreThoseThatWereInsertedWhereverTheyLie) {
   EXPECT_EQ(collection->view()->segments.size(), 1u);
   expect_rows();
   erase_ids({1, 2, 3});
+  expect_rows();
+}
+
+/// Records in memory are read there: their file may then say what it likes.
+TEST_P(SegmentRowsTest, OfGraphsAreReadFromMemoryWhereTheirRecordsAre) {
+  open();
+  insert_ids(0, 45);
+  collection->flush();
+  const ViewPointer view = collection->view();
+  ASSERT_EQ(view->segments.size(), 1u);
+  const Segment& segment = *view->segments.front().segment;
+  EXPECT_TRUE(segment.records().in_memory().empty()) << "nothing is loaded yet";
+  expect_rows();
+  if (segment.manifest().is_slotted()) return;
+  segment.records().load();
+  EXPECT_FALSE(segment.records().in_memory().empty());
+  expect_rows();
+  if (segment.manifest().is_cluster()) return;
+  std::size_t damaged = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder.path() / "set")) {
+    if (!file.path().filename().string().starts_with("records.")) continue;
+    std::fstream bytes(file.path(), std::ios::binary | std::ios::in | std::ios::out);
+    bytes.seekp(layout::kRegionHeaderBytes);
+    const std::uintmax_t left = file.file_size() - layout::kRegionHeaderBytes;
+    for (std::uintmax_t i = 0; i < left; ++i) bytes.put('\0');
+    ++damaged;
+  }
+  EXPECT_GT(damaged, 0u);
   expect_rows();
 }
 

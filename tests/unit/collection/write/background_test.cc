@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <thread>
 
 #include "base/error.h"
+#include "tests/unit/collection/comes.h"
 #include "tests/unit/collection/write/opened_parts.h"
 
 namespace farvec::collection {
@@ -20,6 +23,37 @@ class BackgroundTest : public OpenedParts {
   std::string failure() const {
     const Writer::Lock lock = writer_->lock();
     return background_->failure();
+  }
+  /// Memtables have 50 rows.
+  void tell(std::uint64_t begin, std::uint64_t end) {
+    const Batch batch = rows(begin, end);
+    Receipt receipt;
+    ASSERT_TRUE(writer_
+                    ->insert({batch.rows(), batch.ids()}, now_ticks() + us_to_ticks(60e6), receipt,
+                             Writer::Unlinked::many)
+                    .ok());
+  }
+  std::uint64_t unlinked() const {
+    const Writer::Lock lock = writer_->lock();
+    return writer_->contents().unlinked();
+  }
+  /// For a search process, and long enough that this test would not come to its end.
+  static CollectionAccess resting_access(double rest_us = 3600e6) {
+    CollectionAccess access = small_access();
+    access.link = true;
+    access.rest_us = rest_us;
+    return access;
+  }
+  /// What would be done by now without a rest.
+  void expect_nothing_done(std::uint64_t unlinked_rows) const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_EQ(counts().built, 0u);
+    EXPECT_EQ(counts().merged, 0u);
+    EXPECT_EQ(unlinked(), unlinked_rows);
+  }
+  void end_rest() {
+    const Writer::Lock lock = writer_->lock();
+    writer_->end_rest();
   }
 };
 
@@ -84,6 +118,73 @@ TEST_F(BackgroundTest, AnImportThatIsGivenUpLeavesNothing) {
   EXPECT_EQ(counts().failures, 0u) << "it is no failure";
   EXPECT_TRUE(std::filesystem::is_empty(path() / "segments"));
   EXPECT_EQ(background_->import({batch.rows(), batch.ids()}, [] { return false; }).done, 20u);
+}
+
+TEST_F(BackgroundTest, RestsUntilItIsToldToGoOn) {
+  open_background(resting_access());
+  tell(0, 40);
+  tell(40, 80);
+  expect_nothing_done(80);
+  end_rest();
+  EXPECT_TRUE(comes([&] { return counts().built == 1 && unlinked() == 0; }));
+  EXPECT_EQ(writer_->view()->live(), 80u);
+}
+
+TEST_F(BackgroundTest, MergesNothingWhileItRests) {
+  CollectionAccess access = small_access();
+  access.merge = false;
+  open_background(access);
+  for (std::uint64_t id = 0; id < 150; id += 50) {
+    ASSERT_TRUE(insert(id, id + 50).ok());
+    ASSERT_TRUE(background_->flush({}));
+  }
+  open_background(resting_access());
+  ASSERT_EQ(writer_->view()->segments.size(), 3u);
+  expect_nothing_done(0);
+  end_rest();
+  EXPECT_TRUE(comes([&] { return counts().merged == 1; }));
+  EXPECT_EQ(writer_->view()->live(), 150u);
+}
+
+TEST_F(BackgroundTest, RestsNoLongerWhereMemtablesHaveNoRoom) {
+  open_background(resting_access());
+  tell(0, 50);
+  tell(50, 100);
+  tell(100, 150);
+  expect_nothing_done(150);
+  for (std::uint64_t id = 150; id < 400; id += 50) tell(id, id + 50);
+  EXPECT_TRUE(comes([&] { return unlinked() == 0 && counts().built >= 7; }));
+  EXPECT_EQ(writer_->view()->live(), 400u);
+  writer_->rest().put_off(now_ticks() + us_to_ticks(3600e6));
+  tell(400, 450);
+  EXPECT_TRUE(comes([&] { return unlinked() == 0; })) << "the rest is over for good";
+}
+
+TEST_F(BackgroundTest, RestsAsLongAsItIsPutOff) {
+  open_background(resting_access(1));
+  writer_->rest().put_off(now_ticks() + us_to_ticks(1e6));
+  tell(0, 50);
+  tell(50, 70);
+  EXPECT_TRUE(comes([&] { return counts().built == 1 && unlinked() == 0; }));
+  writer_->rest().put_off(now_ticks() + us_to_ticks(3600e6));
+  tell(70, 90);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(unlinked(), 20u);
+}
+
+TEST_F(BackgroundTest, ACallThatWaitsEndsTheRest) {
+  open_background(resting_access());
+  tell(0, 60);
+  EXPECT_TRUE(background_->flush({}));
+  EXPECT_EQ(counts().built, 2u);
+  EXPECT_FALSE(writer_->rest().lasts());
+}
+
+TEST_F(BackgroundTest, EndsWhileItRests) {
+  open_background(resting_access());
+  tell(0, 60);
+  close();
+  EXPECT_EQ(on_disk().segments.size(), 0u);
 }
 
 }  // namespace

@@ -13,26 +13,12 @@
 namespace farvec::postgres {
 namespace {
 
-constexpr AskOpen kSmall{
-    .index = {.number = 7, .tablespace = 1, .database = 2, .file = 3, .zero = 0},
-    .type = 0,
-    .metric = 0,
-    .dimension = 4,
-    .degree = 8,
-    .build_list = 16,
-    .begins = kAskBegins,
-    .columns = {},
-    .pool_bytes = 0,
-    .layout = 0,
-    .code_bits = 0,
-    .tier = {}};
-
 /// What has an index open writes by the name of its folder.
 TEST(Indexes, AnIndexIsNotMadeAgainBeforeTheFormerOneIsClosed) {
   const tests::TemporaryFolder folder;
   Indexes indexes({{.own = folder.path() / "all"}, std::uint64_t{64} << 20, access_of_tests()});
-  const IndexName name = name_of(kSmall.index);
-  std::shared_ptr<OpenIndex> former = indexes.open(name, kSmall);
+  const IndexName name = name_of(small_index().index);
+  std::shared_ptr<OpenIndex> former = indexes.open(name, small_index(kAskBegins));
   const std::filesystem::path place = former->folder();
   indexes.drop(name);
   EXPECT_FALSE(std::filesystem::exists(place));
@@ -43,7 +29,7 @@ TEST(Indexes, AnIndexIsNotMadeAgainBeforeTheFormerOneIsClosed) {
     let_go = true;
     former.reset();
   });
-  const std::shared_ptr<OpenIndex> made = indexes.open(name, kSmall);
+  const std::shared_ptr<OpenIndex> made = indexes.open(name, small_index(kAskBegins));
   EXPECT_TRUE(let_go);
   search.join();
   EXPECT_EQ(made->state().rows, 0u);

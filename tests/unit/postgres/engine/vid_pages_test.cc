@@ -34,6 +34,7 @@ class VidPages : public collection::ChangingCollection {
       if (i % 2 == 1) erase_ids({*some.begin(), *std::next(some.begin(), 7)});
     }
   }
+  HeldVids held(const SharedRows& shared = {}) const { return {collection_->view(), shared}; }
   std::vector<AskPage> random_pages(std::size_t count, std::set<std::uint64_t>& live) {
     std::vector<AskPage> pages(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -75,7 +76,7 @@ TEST_F(VidPages, TellsWhatLacksAndWhatIsGone) {
     VidRange range{0, ~std::uint64_t{0}};
     if (i > 0) range.from = random_.below(15 * kPlaces);
     if (i > 0) range.until = random_.below(30 * kPlaces);
-    PageDifferences found = compare_pages(*collection_->view(), {}, pages, range);
+    PageDifferences found = compare_pages(held(), pages, range);
     std::vector<std::uint64_t> lacks;
     std::vector<std::uint64_t> gone;
     for (const std::uint64_t vid : live) {
@@ -100,7 +101,7 @@ TEST_F(VidPages, FindsRowsOfOtherPages) {
     for (const auto& [vid, row] : rows_) {
       if (range.contains(vid) && !pages.contains(page_of(vid))) expected.push_back(vid);
     }
-    std::vector<std::uint64_t> found = vids_elsewhere(*collection_->view(), {}, pages, range);
+    std::vector<std::uint64_t> found = held().elsewhere(pages, range);
     std::sort(found.begin(), found.end());
     EXPECT_EQ(found, expected);
   }
@@ -116,25 +117,64 @@ TEST_F(VidPages, RowsThatShareAreThereAndVerticesForOthersAloneAreNot) {
   for (const std::uint64_t vid : {1, 2, 10, 20}) {
     pages[0].live.words[0] |= std::uint64_t{1} << vid;
   }
-  PageDifferences found = compare_pages(*collection_->view(), shared, pages, {0, 2 * kPlaces});
+  PageDifferences found = compare_pages(held(shared), pages, {0, 2 * kPlaces});
   EXPECT_EQ(vids_of(pages, found.lacks), std::vector<std::uint64_t>({2, 20}));
   EXPECT_EQ(found.gone, std::vector<std::uint64_t>({3, 11}));
-  std::vector<std::uint64_t> elsewhere =
-      vids_elsewhere(*collection_->view(), shared, {}, {0, 2 * kPlaces});
+  std::vector<std::uint64_t> elsewhere = held(shared).elsewhere({}, {0, 2 * kPlaces});
   std::sort(elsewhere.begin(), elsewhere.end());
   EXPECT_EQ(elsewhere, std::vector<std::uint64_t>({1, 3, 10, 11, kPlaces + 1}));
-  EXPECT_EQ(vids_elsewhere(*collection_->view(), shared, {0}, {0, 2 * kPlaces}),
+  EXPECT_EQ(held(shared).elsewhere({0}, {0, 2 * kPlaces}),
             std::vector<std::uint64_t>({kPlaces + 1}));
+}
+
+TEST_F(VidPages, VerticesOfSegmentsThatAreThereForOthersAloneAreNotToo) {
+  fill();
+  collection_->flush();
+  SharedRows shared;
+  std::vector<std::uint64_t> others;
+  for (const auto& [vid, row] : rows_) {
+    if (random_.below(2) == 0) {
+      shared.gone.insert(vid);
+    } else {
+      others.push_back(vid);
+    }
+  }
+  const HeldVids held = this->held(shared);
+  std::vector<std::uint64_t> elsewhere = held.elsewhere({}, {0, ~std::uint64_t{0}});
+  std::sort(elsewhere.begin(), elsewhere.end());
+  EXPECT_EQ(elsewhere, others);
+  std::vector<AskPage> pages(5);
+  for (std::size_t i = 0; i < pages.size(); ++i) pages[i].number = 7 * i;
+  PageDifferences found = compare_pages(held, pages, {0, ~std::uint64_t{0}});
+  EXPECT_TRUE(vids_of(pages, found.lacks).empty());
+  EXPECT_EQ(found.gone, others);
+}
+
+TEST_F(VidPages, WhatIsHeldStaysAsItWas) {
+  open();
+  Batch batch;
+  for (const std::uint64_t vid : {1, 2}) {
+    rows_[vid] = collection::random_row(random_);
+    batch.add(vid, rows_[vid]);
+  }
+  collection::insert(*collection_, batch);
+  const HeldVids before = held();
+  erase_ids({1});
+  Batch more;
+  more.add(3, collection::random_row(random_));
+  collection::insert(*collection_, more);
+  EXPECT_EQ(before.of_page(0).words[0], 0b110u);
+  EXPECT_EQ(held().of_page(0).words[0], 0b1100u);
 }
 
 TEST_F(VidPages, NothingIsThereOfAnEmptyCollection) {
   open();
   std::set<std::uint64_t> live;
   const std::vector<AskPage> pages = random_pages(3, live);
-  const PageDifferences found = compare_pages(*collection_->view(), {}, pages, {0, 100 * kPlaces});
+  const PageDifferences found = compare_pages(held(), pages, {0, 100 * kPlaces});
   EXPECT_EQ(vids_of(pages, found.lacks).size(), live.size());
   EXPECT_TRUE(found.gone.empty());
-  EXPECT_TRUE(compare_pages(*collection_->view(), {}, {}, {0, 1}).lacks.empty());
+  EXPECT_TRUE(compare_pages(held(), {}, {0, 1}).lacks.empty());
 }
 
 }  // namespace
