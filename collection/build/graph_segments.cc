@@ -98,8 +98,14 @@ indexing::FormerGraph graph_of(const FrozenRows& frozen, unsigned threads) {
   return {graph::reordered(graph.view(), order, threads), RowSet().with(out)};
 }
 
+/// A memtable of which most is not linked, as after a catch-up, becomes a graph of its rows: that
+/// takes less time than to link the rest one by one, and the linker takes no part in it.
 std::shared_ptr<Segment> adopt_memtable(indexing::Source source, const FrozenRows& frozen,
                                         const SegmentRecipe& recipe) {
+  if (frozen.memtable.unlinked() > frozen.memtable.linked()) {
+    frozen.memtable.leave_unlinked();
+    return build_graph_segment(std::move(source), frozen.facts, recipe);
+  }
   link_rest(frozen.memtable, recipe.threads, [&] { return recipe.interrupted(); });
   const SegmentSource made(std::move(source), recipe);
   return write_graph(indexing::adopt_graph(made.source(), graph_of(frozen, recipe.threads),

@@ -17,8 +17,11 @@
 namespace farvec::collection {
 namespace {
 
-/// Segments of rows of tenants, which change while a segment is made of them.
-class OwnedSegments : public testing::Test {
+enum class Linked : std::uint8_t { none, all };
+
+/// Segments of rows of tenants, which change while a segment is made of them: of a memtable whose
+/// rows are linked before, or of its rows.
+class OwnedSegments : public testing::TestWithParam<Linked> {
  protected:
   OwnedSegments() {
     shape_.schema = layout::parse_schema("owner: string tenant");
@@ -73,7 +76,11 @@ class OwnedSegments : public testing::Test {
     auto part = std::make_shared<View>();
     part->version = contents_->current()->version;
     part->memtables = {contents_->current()->memtables.front()};
-    return build_segment(part, *contents_->memtables().front(), recipe());
+    Memtable& memtable = *contents_->memtables().front();
+    if (GetParam() == Linked::all) link_rest(memtable, 1);
+    Replacement made = build_segment(part, memtable, recipe());
+    EXPECT_EQ(memtable.linked(), GetParam() == Linked::all ? memtable.size() : 0);
+    return made;
   }
   Replacement merge() {
     auto part = std::make_shared<View>();
@@ -108,7 +115,7 @@ class OwnedSegments : public testing::Test {
   std::uint64_t next_ = 1;
 };
 
-TEST_F(OwnedSegments, HaveWhatChangedOfAMemtableMeanwhile) {
+TEST_P(OwnedSegments, HaveWhatChangedOfAMemtableMeanwhile) {
   insert(0, 40);
   for (const std::uint64_t id : {3, 17, 39}) erase(id);
   give_away(5, "t9");
@@ -122,7 +129,7 @@ TEST_F(OwnedSegments, HaveWhatChangedOfAMemtableMeanwhile) {
   expect_owners();
 }
 
-TEST_F(OwnedSegments, HaveWhatChangedOfSegmentsMeanwhile) {
+TEST_P(OwnedSegments, HaveWhatChangedOfSegmentsMeanwhile) {
   for (std::uint64_t first : {0, 30, 60}) {
     insert(first, first + 40);  // ten of them take the places of others
     erase(first + 8);
@@ -140,7 +147,7 @@ TEST_F(OwnedSegments, HaveWhatChangedOfSegmentsMeanwhile) {
 }
 
 /// Nothing is moved where the rows lie so already.
-TEST_F(OwnedSegments, StayAsTheyAreInOrder) {
+TEST_P(OwnedSegments, StayAsTheyAreInOrder) {
   insert(0, 40);
   contents_->replace(build());
   erase(7);
@@ -149,6 +156,11 @@ TEST_F(OwnedSegments, StayAsTheyAreInOrder) {
   contents_->replace(replacement);
   expect_owners();
 }
+
+INSTANTIATE_TEST_SUITE_P(Memtables, OwnedSegments, testing::Values(Linked::none, Linked::all),
+                         [](const auto& which) {
+                           return which.param == Linked::all ? "linked" : "unlinked";
+                         });
 
 }  // namespace
 }  // namespace farvec::collection

@@ -40,19 +40,20 @@ TEST(Indexes, AnIndexIsNotMadeAgainBeforeTheFormerOneIsClosed) {
 TEST(Indexes, AnIndexThatComesBackFromATablespaceBeginsAnew) {
   const tests::TemporaryFolder folder;
   Indexes indexes({{.own = folder.path() / "all"}, std::uint64_t{64} << 20, access_of_tests()});
-  AskOpen moved = kSmall;
-  moved.begins = kAskKeeps;
+  const AskOpen first = small_index(kAskBegins);
+  AskOpen moved = small_index();
   moved.index.tablespace = 9;
   AskOpen other = moved;
   other.index.file = 4;
-  for (const AskOpen& shape : {kSmall, other})
+  for (const AskOpen& shape : {first, other}) {
     indexes.open(name_of(shape.index), shape)->covers(100, true);
+  }
   EXPECT_EQ(indexes.open(name_of(moved.index), moved)->state().ready, 0u);
   EXPECT_EQ(indexes.list({}, 10), (std::vector{name_of(moved.index), name_of(other.index)}));
   EXPECT_EQ(indexes.open(name_of(other.index), other)->state().ready, 1u);
-  EXPECT_EQ(indexes.open(name_of(kSmall.index), kSmall)->state().ready, 0u);
-  EXPECT_EQ(indexes.list({}, 10), (std::vector{name_of(kSmall.index), name_of(other.index)}));
-  EXPECT_EQ(indexes.list({}, 1), std::vector{name_of(kSmall.index)});
+  EXPECT_EQ(indexes.open(name_of(first.index), first)->state().ready, 0u);
+  EXPECT_EQ(indexes.list({}, 10), (std::vector{name_of(first.index), name_of(other.index)}));
+  EXPECT_EQ(indexes.list({}, 1), std::vector{name_of(first.index)});
 }
 
 }  // namespace
