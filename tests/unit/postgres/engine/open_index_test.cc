@@ -40,7 +40,8 @@ class CatchingUp : public testing::Test {
     access.link = true;
     access.rest_us = rest_us_;
     access.merge = merges_;
-    indexes_ = std::make_unique<Indexes>(IndexesOptions{folder_.path() / "all", kMemory, access});
+    indexes_ =
+        std::make_unique<Indexes>(IndexesOptions{{.own = folder_.path() / "all"}, kMemory, access});
     index_ = indexes_->open(name_of(small_index().index), small_index());
   }
 
