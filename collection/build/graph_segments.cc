@@ -98,12 +98,12 @@ indexing::FormerGraph graph_of(const FrozenRows& frozen, unsigned threads) {
   return {graph::reordered(graph.view(), order, threads), RowSet().with(out)};
 }
 
-/// A memtable of which most is not linked, as after a catch-up, becomes a graph of its rows: that
-/// takes less time than to link the rest one by one, and the linker takes no part in it.
+/// A memtable of which most is not linked, as after a catch-up, becomes a graph of its rows where
+/// these are rounded: that takes less time than to link the rest one by one. Its own rows go on to
+/// be linked meanwhile, since they are searched and others come after them.
 std::shared_ptr<Segment> adopt_memtable(indexing::Source source, const FrozenRows& frozen,
                                         const SegmentRecipe& recipe) {
-  if (frozen.memtable.unlinked() > frozen.memtable.linked()) {
-    frozen.memtable.leave_unlinked();
+  if (recipe.rounds_rows && frozen.memtable.unlinked() > frozen.memtable.linked()) {
     return build_graph_segment(std::move(source), frozen.facts, recipe);
   }
   link_rest(frozen.memtable, recipe.threads, [&] { return recipe.interrupted(); });

@@ -29,7 +29,8 @@ struct SegmentMaker {
 };
 
 /// Links the rows of a memtable that are not linked yet. The memtable's own graph becomes the
-/// segment's, pruned by graph::merge_vamana(). Where most rows are not linked, the graph is built
+/// segment's, pruned by graph::merge_vamana(). Where most rows are not linked and
+/// rows are rounded, the graph is built
 /// of the rows instead. Where segments are merged, the rows of the others are inserted into the
 /// graph of the first.
 extern const SegmentMaker kGraphMaker;

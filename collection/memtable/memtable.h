@@ -85,11 +85,7 @@ class Memtable {
   /// Makes one more row a vertex of the graph. False when there is none to link: because all are
   /// linked, or because other threads are linking rows that must be vertices first. Any number of
   /// threads may call it at the same time, each with its own scratch. A row takes about 0.1 ms.
-  bool link_next(LinkScratch& scratch) {
-    return !stays_unlinked_.load(std::memory_order_relaxed) && graph_.link_next(size(), scratch);
-  }
-  /// Leaves the rows that are not linked yet as they are, for good: link_next() links none of them.
-  void leave_unlinked() { stays_unlinked_.store(true, std::memory_order_relaxed); }
+  bool link_next(LinkScratch& scratch) { return graph_.link_next(size(), scratch); }
 
   /// Returns the k nearest of the rows that count, or all of them where they are fewer, by
   /// (distance, row), with the metric's own distances. The span is of scratch, and valid until its
@@ -113,7 +109,6 @@ class Memtable {
   MemtableGraph graph_;
   std::optional<MemtableAttributes> attributes_;
   std::atomic<std::uint32_t> size_{0};
-  std::atomic<bool> stays_unlinked_{false};
 };
 
 /// Links all rows with `threads` threads (0: one per processor), beside others that link. No rows

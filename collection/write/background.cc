@@ -62,9 +62,11 @@ void Background::run(BackgroundWorker& worker, Job (Background::*next)() const) 
   yield_to_searches();
   Lock lock = writer_.lock();
   while (!monitor_.stop.load(std::memory_order_relaxed)) {
-    const bool rests = writer_.rest().lasts();  // before the job is decided: its end is not missed
+    // It is looked at before and after the job is decided: neither its end nor its beginning, which
+    // need no lock, is missed.
+    const bool rested = writer_.rest().lasts();
     const Job job = (this->*next)();
-    if (job == Job::none && rests) {
+    if (job == Job::none && (rested || writer_.rest().lasts())) {
       monitor_.work.wait_for(lock, kRestLook);
     } else if (job == Job::none) {
       monitor_.work.wait(lock);

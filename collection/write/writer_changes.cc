@@ -82,7 +82,7 @@ Status Writer::wait_while_paused(Lock& lock, Ticks deadline) {
 Status Writer::make_room(Lock& lock, const Turn& turn, const NewRows& rows, Ticks deadline) {
   for (;;) {
     const bool full = !has_room(rows.count);
-    if (full && rest_.lasts()) end_rest();  // these rows wait for a segment
+    if (full) end_rest();  // these rows wait for a segment
     const bool busy = paused_ || !turn.has_come() || full;
     const bool crowded = is_crowded(rows);
     if (!busy && !crowded) break;

@@ -21,4 +21,8 @@ DirectoryLock::DirectoryLock(const std::filesystem::path& directory)
   }
 }
 
+bool DirectoryLock::is_of(const std::filesystem::path& directory) const {
+  return is_file_at(fd_.get(), directory);
+}
+
 }  // namespace farvec::layout

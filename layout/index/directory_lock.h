@@ -15,6 +15,9 @@ class DirectoryLock {
   /// be opened.
   explicit DirectoryLock(const std::filesystem::path& directory);
 
+  /// Says whether the directory that was locked is the one that has this name now.
+  bool is_of(const std::filesystem::path& directory) const;
+
  private:
   const LockDescriptor fd_;
 };

@@ -176,8 +176,15 @@ std::shared_ptr<OpenIndex> Indexes::open(const IndexName& name, const AskOpen& s
   require_closed(name);
   tablespaces_.enter(name);
   const fs::path folder = tablespaces_.folder_of(name);
-  index = std::make_shared<OpenIndex>(
-      folder, name, make_folder(folder, name, {std::move(manifest), place}, places_));
+  try {
+    index = std::make_shared<OpenIndex>(
+        folder, name, make_folder(folder, name, {std::move(manifest), place}, places_));
+  } catch (...) {
+    tablespaces_.leave(name);
+    throw;
+  }
+  // The last other index of the tablespace may have left it after this one entered.
+  tablespaces_.enter(name);
   if (shape.begins == kAskBuilds) index->begin_build(options_.memory / kWaitingShare);
   drop_former(name);
   return keep(*entry, std::move(index));
@@ -229,8 +236,8 @@ void Indexes::drop(const IndexName& name) {
     if (fs::exists(folder)) {
       tablespaces_.enter(name);
       remove_folder(folder);
-      tablespaces_.leave(name);
     }
+    tablespaces_.leave(name);
   }
   const std::lock_guard lock(mutex_);
   // Another thread may have the entry, and make the index again.
@@ -363,6 +370,7 @@ void Indexes::require_memory(OpenIndex& index) {
     }
     if (make_room(1, &index)) return;
   }
+  index.end_rest();  // segments on a disk take less memory than fresh rows
   throw StatusError(StatusCode::resource_exhausted,
                     "indexes take {} MiB, which is all of the memory that the engine may take",
                     bytes_in_mib(memory_used()));

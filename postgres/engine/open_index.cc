@@ -78,8 +78,12 @@ bool OpenIndex::insert(std::span<const std::uint64_t> vids, std::span<const std:
       packed_view(vectors.data(), vids.size(), shape.dimension, shape.source_type);
   const changes::RowBatch batch{rows, vids, tuples};
   const std::shared_ptr<IndexBuild> build = building();
-  // Where rows come that lack, the collection looks at them alone: a part of them may be in.
-  if (build != nullptr || manner.coming != Coming::many_that_lack) collection_->check(batch);
+  if (build != nullptr || manner.coming != Coming::many_that_lack) {
+    collection_->check(batch);
+  } else {
+    // The collection checks the vectors of rows that lack once more: a part of them may be in.
+    changes::check_shape(batch, *view()->schema);
+  }
   if (build != nullptr) return build->take(batch);
   insert_rest(batch, until, manner);
   return true;
@@ -125,8 +129,12 @@ void OpenIndex::rest() {
   if (!caught_up()) collection_->rest(now_ticks() + us_to_ticks(kRestUs));
 }
 
-void OpenIndex::begin_build(std::size_t most_bytes) {
+void OpenIndex::end_rest() {
   collection_->end_rest();
+}
+
+void OpenIndex::begin_build(std::size_t most_bytes) {
+  end_rest();
   const std::lock_guard lock(build_mutex_);
   build_ = std::make_shared<IndexBuild>(*collection_, most_bytes);
 }
@@ -225,7 +233,7 @@ void OpenIndex::covers(std::uint64_t vid, bool ready) {
   if (ready) ready_.store(true, std::memory_order_relaxed);
   caught_up_.store(true, std::memory_order_release);
   if (unlinked_in(*view()) > kManyUnlinked) collection_->freeze_soon();
-  collection_->end_rest();
+  end_rest();
 }
 
 void OpenIndex::save(Ticks until) {

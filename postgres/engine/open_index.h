@@ -77,6 +77,8 @@ class OpenIndex : public std::enable_shared_from_this<OpenIndex> {
   /// Takes it that every VID below this was inserted, and with `ready`, that every later one will
   /// be too. It may be searched.
   void covers(std::uint64_t vid, bool ready);
+  /// Lets links, segments and merges go on that wait until it has caught up.
+  void end_rest();
   /// Has its files say what was erased, and which rows share vectors, since the last call. They
   /// need not: the next comparison finds what they do not say. Throws Error, and is tried again by
   /// the next call then.

@@ -8,6 +8,7 @@
 #include "base/status_error.h"
 #include "postgres/engine/index_folder.h"
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -87,7 +88,9 @@ void Tablespaces::leave(const IndexName& name) {
   if (is_own(name.tablespace)) return;
   const fs::path folder = around(name.tablespace);
   const std::lock_guard lock(mutex_);
-  if (rmdir(folder.c_str()) == 0) entered_.erase(folder);
+  const bool is_left = rmdir(folder.c_str()) == 0 || errno == ENOENT;
+  // What is in a tablespace that the server has no more, forget_gone() removes.
+  if (is_left && has_name(parent_of(folder))) entered_.erase(folder);
 }
 
 bool Tablespaces::is_gone(const IndexName& name) const {
@@ -99,8 +102,10 @@ void Tablespaces::forget_gone() {
   std::erase_if(entered_, [this](const auto& one) {
     const auto& [folder, entered] = one;
     if (folder == options_.own || has_name(parent_of(folder))) return false;
+    // Another tablespace may have come to this place since.
     std::error_code ignored;
-    fs::remove_all(entered.settled, ignored);
+    const bool is_there = entered.lock != nullptr && entered.lock->is_of(entered.settled);
+    if (is_there) fs::remove_all(entered.settled, ignored);
     return true;
   });
 }

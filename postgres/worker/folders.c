@@ -137,11 +137,12 @@ static bool read_name(const char* name, AskedIndex* index) {
 }
 
 // Answers false for an index whose relation is there. An engine that is away needs not be asked.
-static bool leave(EngineLink* link, const char* folder, const char* name) {
+// One that did not answer is not asked again.
+static bool leave(EngineLink** link, const char* folder, const char* name) {
   AskedIndex index;
   const bool is_index = read_name(name, &index);
   if (is_index && has_file(&index)) return false;
-  if (is_index && link != NULL) drop(link, &index);
+  if (is_index && *link != NULL && !drop(*link, &index)) *link = NULL;
   char* path = psprintf("%s/%s", folder, name);
   struct stat found;
   const bool is_left = lstat(path, &found) == 0 && S_ISDIR(found.st_mode);
@@ -160,7 +161,7 @@ void leave_tablespace(Oid tablespace) {
   const struct dirent* entry;
   while ((entry = ReadDirExtended(all, folder, LOG)) != NULL) {
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-    is_empty = leave(link, folder, entry->d_name) && is_empty;
+    is_empty = leave(&link, folder, entry->d_name) && is_empty;
   }
   FreeDir(all);
   // The engine has removed it where it was asked to drop the last index.

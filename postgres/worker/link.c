@@ -283,7 +283,7 @@ static const char* hint_of(int32 status) {
              "is run again.";
     case FARVEC_FAILED_PRECONDITION:
     case FARVEC_NOT_FOUND:
-      return "The engine was started again meanwhile: run the statement again.";
+      return "Run the statement again, if the engine was started again meanwhile.";
     case FARVEC_UNAVAILABLE:
       return "Run the statement again in a moment. The server's log says why the engine ended.";
     default:

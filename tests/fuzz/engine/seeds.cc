@@ -71,10 +71,10 @@ AskRows asked_rows(std::uint32_t count, std::uint32_t row_bytes, std::size_t tup
   return {kIndex, count, row_bytes, kDeadlineMs, static_cast<std::uint32_t>(tuple_bytes)};
 }
 
-void insert(Input& input) {
+void insert(Input& input, AskOperation operation = kAskInsert) {
   const Rows made = rows();
   const auto row_bytes = static_cast<std::uint32_t>(made.vectors.size() / kRows * sizeof(float));
-  input.ask(kAskInsert, asked_rows(kRows, row_bytes, made.tuples.bytes.size()), made.vids,
+  input.ask(operation, asked_rows(kRows, row_bytes, made.tuples.bytes.size()), made.vids,
             made.vectors, made.ends, made.tuples.bytes);
 }
 
@@ -97,7 +97,7 @@ Input searches() {
 
 Input changes() {
   Input input;
-  insert(input);
+  insert(input, kAskTell);
   const Rows made = rows();
   input.ask(kAskSame, asked_rows(kRows, 0, made.tuples.bytes.size()), made.vids, made.ends,
             made.tuples.bytes);

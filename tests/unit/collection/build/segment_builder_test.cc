@@ -68,6 +68,7 @@ class OwnedSegments : public testing::TestWithParam<Linked> {
             .access = small_segments(),
             .followers = nullptr,
             .threads = 1,
+            .rounds_rows = true,
             .watch = &watch_};
   }
   /// Makes a segment of the only memtable that is full.

@@ -200,7 +200,9 @@ TEST_F(CollectionServiceTest, SaysWhatIsWrongWithIds) {
   EXPECT_THAT(status.error_message(), HasSubstr("1 to 50"));
 }
 
+/// Records that are in memory were checked when they came there: the file is read where none are.
 TEST_F(CollectionServiceTest, GetOfADamagedFileIsDataLoss) {
+  source.collection.tier = "ssd";
   start();
   insert_ids(0, 50);
   ASSERT_TRUE(flush().ok());

@@ -135,7 +135,9 @@ TEST_F(EngineColumns, ValuesThatCannotBeAreRefused) {
   columns_index().open();
   const Tuples sound = values_of(table.vids);
   const auto refused = [&](const Tuples& tuples) {
-    EXPECT_EQ(ask_rows(kAskInsert, table.vids, table.bytes(0, 2), tuples).status, kInvalid);
+    for (const std::uint32_t operation : {kAskInsert, kAskInsertAgain, kAskTell}) {
+      EXPECT_EQ(ask_rows(operation, table.vids, table.bytes(0, 2), tuples).status, kInvalid);
+    }
     EXPECT_EQ(ask_rows(kAskSame, table.vids, {}, tuples).status, kInvalid);
   };
   Tuples damaged = sound;
@@ -143,6 +145,9 @@ TEST_F(EngineColumns, ValuesThatCannotBeAreRefused) {
   refused(damaged);
   damaged = sound;
   damaged.ends[0] = std::numeric_limits<std::uint32_t>::max();
+  refused(damaged);
+  damaged = sound;
+  damaged.ends[1] = std::numeric_limits<std::uint32_t>::max();
   refused(damaged);
   damaged = sound;
   std::swap(damaged.ends[0], damaged.ends[1]);

@@ -241,8 +241,8 @@ class EngineOnDisk : public EnginePlaces, public testing::WithParamInterface<Ask
 TEST_P(EngineOnDisk, AnIndexIsLargerThanTheMemoryOfTheEngine) {
   constexpr std::uint64_t kMemory = std::uint64_t{4} << 20;
   shape_.dimension = kWide;
-  shape_.degree = 12;
-  shape_.build_list = 20;
+  shape_.degree = 24;
+  shape_.build_list = 40;
   place("ssd", GetParam());
   start({"--memory", "4MiB"});
   const Table table(kRows, 1, 3, kWide);
@@ -255,18 +255,19 @@ TEST_P(EngineOnDisk, AnIndexIsLargerThanTheMemoryOfTheEngine) {
   EXPECT_LT(told().loaded, kMemory);
   const auto summary = asking_->ask(kAskSummary, {}).head<ToldSummary>();
   EXPECT_LE(summary.memory, summary.memory_limit);
-  const auto expect_nearest = [&] {
+  const auto expect_nearest = [&](const char* when) {
     std::size_t found = 0;
     for (std::size_t i = 0; i < 20; ++i) {
       const auto rows = index().rows(table.bytes(i * 599, 1), 1, ASK_MOST_ROWS);
       found += rows.size() == 1 && rows[0].vid == table.vids[i * 599] ? 1 : 0;
     }
-    EXPECT_EQ(found, 20u) << "a row is the nearest to itself";
+    EXPECT_EQ(found, 20u) << "a row is the nearest to itself, " << when << ", in "
+                          << told().segments << " segments";
   };
-  expect_nearest();
+  expect_nearest("after the build");
   kill_and_start();
   EXPECT_EQ(index().covers(table.vids.back() + 1).status, 0);
-  expect_nearest();
+  expect_nearest("after a kill");
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, EngineOnDisk, testing::Values(kAskCsr, kAskSlotted),
