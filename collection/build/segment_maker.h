@@ -29,10 +29,9 @@ struct SegmentMaker {
 };
 
 /// Links the rows of a memtable that are not linked yet. The memtable's own graph becomes the
-/// segment's, pruned by graph::merge_vamana(). Where most rows are not linked and
-/// rows are rounded, the graph is built
-/// of the rows instead. Where segments are merged, the rows of the others are inserted into the
-/// graph of the first.
+/// segment's, pruned by graph::merge_vamana(). Where most rows are not linked and rows are rounded,
+/// the graph is built of the rows instead. Where segments are merged, the rows of the others are
+/// inserted into the graph of the first.
 extern const SegmentMaker kGraphMaker;
 /// Builds the clusters of a memtable's rows from nothing, and merges by cluster::merge_clusters().
 extern const SegmentMaker kClusterMaker;

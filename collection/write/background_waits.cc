@@ -48,9 +48,10 @@ bool Background::wait_until(Lock& lock, Workers workers, const std::function<boo
   if (done()) return true;
   const BackgroundWorker* const worker = failed();
   if (worker == nullptr) throw Error("collection '{}' is being closed", opened_.folder.string());
-  if (!worker->lacks_disk)
-    throw Error("collection '{}': {}", opened_.folder.string(), worker->failure);
-  throw FullDisk("collection '{}': {}", opened_.folder.string(), worker->failure);
+  const std::string why =
+      fmt::format("collection '{}': {}", opened_.folder.string(), worker->failure);
+  if (worker->lacks_disk) throw FullDisk("{}", why);
+  throw Error("{}", why);
 }
 
 changes::Receipt Background::import(const changes::RowBatch& batch, const Interruption& give_up) {

@@ -19,9 +19,11 @@ static char* put_tuples(char* to, const RowsToAsk* rows) {
              tuple_begin(rows->tuples, rows->first + rows->count) - begin);
 }
 
-uint32 write_rows(EngineLink* link, const Store* store, const RowsToAsk* rows, Patience* patience,
+uint32 write_rows(EngineLink* link, Store* store, const RowsToAsk* rows, Patience* patience,
                   farvec_error* error) {
   const Size row_bytes = rows->vectors == NULL ? 0 : vector_size(&store->shape);
+  // Who waits for a slot has none: others that tell rows may wait too.
+  if (!engine_has_slot(link) && !end_telling_engine(store, patience, error)) return 0;
   char* const request = engine_request(link, patience, error);
   if (request == NULL) return 0;
   AskRows asked = {.index = store->index,
@@ -41,7 +43,7 @@ uint32 write_rows(EngineLink* link, const Store* store, const RowsToAsk* rows, P
   return (uint32)(to - request);
 }
 
-bool ask_rows(EngineLink* link, const Store* store, uint32 operation, const RowsToAsk* rows,
+bool ask_rows(EngineLink* link, Store* store, uint32 operation, const RowsToAsk* rows,
               Patience* patience, uint32* bytes, farvec_error* error) {
   const uint32 asked = write_rows(link, store, rows, patience, error);
   return asked != 0 && engine_ask(link, operation, asked, patience, bytes, error);

@@ -170,8 +170,6 @@ static bool change(Store* store, uint32 operation, RowsToAsk rows, size_t count,
   for (rows.first = 0; rows.first < count; rows.first += rows.count) {
     uint32 bytes;
     rows.count = rows_that_fit(&rows, count - rows.first, row_bytes);
-    // Who waits for a slot has none: others that tell rows may wait too.
-    if (!engine_has_slot(link) && !end_telling_engine(store, patience, error)) return false;
     if (!ask_rows(link, store, operation, &rows, patience, &bytes, error)) return false;
     if (bytes == 0) continue;
     if (!wait_for_room(store, link, patience, error)) return false;

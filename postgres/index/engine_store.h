@@ -45,10 +45,10 @@ typedef struct RowsToAsk {
 size_t rows_that_fit(const RowsToAsk* rows, size_t left, Size row_bytes);
 // Writes a request of rows. Answers its bytes; 0, with the reason in `error`, where no slot is
 // free.
-uint32 write_rows(EngineLink* link, const Store* store, const RowsToAsk* rows, Patience* patience,
+uint32 write_rows(EngineLink* link, Store* store, const RowsToAsk* rows, Patience* patience,
                   farvec_error* error);
 // Asks with rows that fit a request, and waits.
-bool ask_rows(EngineLink* link, const Store* store, uint32 operation, const RowsToAsk* rows,
+bool ask_rows(EngineLink* link, Store* store, uint32 operation, const RowsToAsk* rows,
               Patience* patience, uint32* bytes, farvec_error* error);
 
 // Waits until a build has room for further rows, however long that takes.

@@ -42,8 +42,6 @@ bool tell_engine(Store* store, const uint64* vids, const void* vectors, StoreTup
       .vids = vids, .vectors = vectors, .tuples = store->columns.count > 0 ? &tuples : NULL};
   for (rows.first = 0; rows.first < count; rows.first += rows.count) {
     rows.count = rows_that_fit(&rows, count - rows.first, vector_size(&store->shape));
-    // Who waits for a slot has none: others that tell rows may wait too.
-    if (!engine_has_slot(link) && !end_telling_engine(store, patience, error)) return false;
     const uint32 bytes = write_rows(link, store, &rows, patience, error);
     if (bytes == 0) return false;
     store->coming = engine_begin(link, kAskTell, bytes);

@@ -204,7 +204,7 @@ class FewSlots(CatchUpTest):
                 self.sql(f"INSERT INTO items {ROWS.format(last - 39899, last + 100)};")
             self.wait_for_plan()
             for _ in range(30):
-                state = self.state_of(f"SET statement_timeout = {moments.randrange(2, 30)};"
+                state = self.state_of(f"SET statement_timeout = {moments.randrange(1, 9)};"
                                       + BY_INDEX + QUERY.format(0.1, 10))
                 if state == "":
                     break
