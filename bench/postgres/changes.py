@@ -4,8 +4,9 @@
 Example:
     bench/postgres/changes.py --data data/sift1m --metric l2 --rows 1000000 --out build/sql-changes
 
-Each kind has a table of its own with the same rows. In passes in turn: an update of another column than
-the vector, an INSERT of many rows in one statement, INSERTs of single rows, each a transaction, and
+Each kind has a table of its own with the same rows. farvec-filter's index has a column of numbers as a
+filter. In passes in turn: an update of another column than the vector, one of that filter, an INSERT of
+many rows in one statement, INSERTs of single rows, each a transaction, and
 VACUUM after a tenth of the rows is deleted. Figures are medians of the passes; each pass changes other
 rows. Commits are written to the disk (fsync). Sizes are of the table with its TOAST, and of the index of
 vectors, before and after each step.
@@ -19,7 +20,7 @@ from sql_contenders import Contender, Farvec
 from sql_setup import (Client, argument_parser, check_numbers, enter_environment, facts_of, load_rows,
                        make_client, prepare, run_in_folder, say, start_server)
 
-STEPS = ("update", "insert many", "insert single", "vacuum")
+STEPS = ("update", "update filter", "insert many", "insert single", "vacuum")
 TENTHS = 10
 
 
@@ -27,7 +28,7 @@ class Changed:
     """What the kinds have in common. Timed steps answer seconds."""
 
     def load(self):
-        self.server.ask(f"CREATE TABLE {self.table} AS SELECT id, v, 0 AS note FROM items ORDER BY id",
+        self.server.ask(f"CREATE TABLE {self.table} AS SELECT id, v, 0 AS note, 0 AS shelf FROM items ORDER BY id",
                         f"ALTER TABLE {self.table} ADD PRIMARY KEY (id)", f"VACUUM ANALYZE {self.table}",
                         "CHECKPOINT")
 
@@ -37,10 +38,13 @@ class Changed:
         began, *_, ended = self.server.ask(now, statement, now)[0].splitlines()
         return float(ended) - float(began)
 
-    def update(self, number):
+    def update(self, number, column="note"):
         every = max(1, self.workload.rows // self.options.updates)
-        return self.timed(f"UPDATE {self.table} SET note = note + 1 WHERE id % {every} = {number % every} "
+        return self.timed(f"UPDATE {self.table} SET {column} = {column} + 1 WHERE id % {every} = {number % every} "
                           f"AND id < {self.workload.rows}")
+
+    def update_filter(self, number):
+        return self.update(number, "shelf")
 
     def first_of(self, number):
         """The first id that a pass inserts: many, then single ones."""
@@ -48,13 +52,13 @@ class Changed:
 
     def insert_many(self, number):
         first = self.first_of(number)
-        return self.timed(f"INSERT INTO {self.table} SELECT id, v, 0 FROM fresh WHERE id >= {first} "
+        return self.timed(f"INSERT INTO {self.table} SELECT id, v, 0, 0 FROM fresh WHERE id >= {first} "
                           f"AND id < {first + self.options.many}")
 
     def insert_single(self, number):
         first = self.first_of(number) + self.options.many
         found = self.client.ask(
-            f"INSERT INTO {self.table} SELECT id, v, 0 FROM fresh WHERE id = $1::int RETURNING id", "-",
+            f"INSERT INTO {self.table} SELECT id, v, 0, 0 FROM fresh WHERE id = $1::int RETURNING id", "-",
             range(first, first + self.options.single))
         return found.seconds
 
@@ -89,7 +93,12 @@ class FarvecChanged(Changed, Farvec):
     pass
 
 
-KINDS = {"without": Without, "farvec": FarvecChanged, "pgvector": Pgvector}
+class FarvecFilter(FarvecChanged):
+    def columns(self):
+        return super().columns() + ", shelf"
+
+
+KINDS = {"without": Without, "farvec": FarvecChanged, "farvec-filter": FarvecFilter, "pgvector": Pgvector}
 
 
 def parse_arguments(arguments=None):
@@ -142,7 +151,8 @@ def rows_of(contenders, options):
 
 def counted(step, facts):
     """What a step changes, in words."""
-    return {"update": f"another column of {facts['updates']:,} rows", "insert many": f"{facts['many']:,} rows",
+    return {"update": f"another column of {facts['updates']:,} rows",
+            "update filter": f"the filter of {facts['updates']:,} rows", "insert many": f"{facts['many']:,} rows",
             "insert single": f"{facts['single']:,} times one row",
             "vacuum": f"after {facts['rows'] // TENTHS:,} deletions"}[step]
 

@@ -316,7 +316,9 @@ void CollectionPart::filter(const SearchRequest& request, Slot& slot) {
   const std::uint32_t list = graph == nullptr ? 0 : graph->list;
   const std::string text = to_string(*request.condition);
   const search::FilterPlan plan = request.exact ? search::FilterPlan::scan : request.plan;
-  for (Leg& leg : slot.legs_used()) leg.filter({*request.condition, text, list, plan});
+  for (Leg& leg : slot.legs_used()) {
+    leg.filter({*request.condition, text, list, plan, request.further});
+  }
 }
 
 Status CollectionPart::search_legs(std::uint32_t number, const SearchRequest& request) {

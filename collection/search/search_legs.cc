@@ -66,8 +66,15 @@ bool CollectionPart::Leg::scans(const Filter& filter, std::uint64_t matches) con
 void CollectionPart::Leg::filter_segment(const Filter& filter) {
   const search::RowAttributes& attributes = segment->attributes();
   const RowIds& row_ids = segment->ids();
-  const auto matches =
+  auto matches =
       attributes.matching(filter.condition, filter.text, row_ids.rows(), row_ids.lookup(), updates);
+  if (filter.further != nullptr) {
+    matches = attributes.with_further(
+        matches, *filter.further,
+        [&](std::span<const std::uint64_t> ids_of_rows, std::vector<NodeId>& rows) {
+          row_ids.find_all(ids_of_rows, rows);
+        });
+  }
   if (scans(filter, matches->cardinality())) return scan(*matches);
   const search::WantedPointer rows = attributes.wanted(matches, gone, *index);
   live = rows->count;
@@ -78,19 +85,23 @@ void CollectionPart::Leg::filter_segment(const Filter& filter) {
   by_cluster = rows->by_cluster ? &*rows->by_cluster : nullptr;
 }
 
-void CollectionPart::Leg::filter_memtable(const attributes::Condition& condition) {
-  const std::vector<NodeId> meeting = matching_rows(*fresh, condition);
+void CollectionPart::Leg::filter_memtable(const Filter& filter) {
+  const std::vector<NodeId> meeting = matching_rows(*fresh, filter.condition);
+  const auto is_further = [&](NodeId row) {
+    return filter.further != nullptr && !fresh->out->contains(row) &&
+           std::ranges::binary_search(filter.further->ids, fresh->memtable->id(row));
+  };
   std::vector<NodeId> failing;
   failing.reserve(fresh->count - meeting.size());
   auto next = meeting.begin();
   for (NodeId row = 0; row < fresh->count; ++row) {
     if (next != meeting.end() && *next == row) {
       ++next;
-    } else {
+    } else if (!is_further(row)) {
       failing.push_back(row);
     }
   }
-  live = meeting.size();
+  live = fresh->count - failing.size();
   others = std::make_shared<const RowSet>(RowSet().with(failing));
   out = others.get();
 }
@@ -98,7 +109,7 @@ void CollectionPart::Leg::filter_memtable(const attributes::Condition& condition
 void CollectionPart::Leg::filter(const Filter& filter) {
   answer = {};
   again = false;
-  segment != nullptr ? filter_segment(filter) : filter_memtable(filter.condition);
+  segment != nullptr ? filter_segment(filter) : filter_memtable(filter);
 }
 
 Status CollectionPart::Leg::ask(const search::SearchRequest& whole, search::SearchChoice choice) {

@@ -64,6 +64,7 @@ struct CollectionPart::Leg {
     const std::string& text;
     std::uint32_t list = 0;
     search::FilterPlan plan = search::FilterPlan::chosen;  ///< `scan` for an exact search
+    const search::FurtherRows* further = nullptr;          ///< SearchRequest::further
   };
   /// Leaves only the rows that meet the condition. Where so few do that a search with the list
   /// would mostly pass others, they are compared one by one.
@@ -91,7 +92,7 @@ struct CollectionPart::Leg {
  private:
   void filter_segment(const Filter& filter);
   bool scans(const Filter& filter, std::uint64_t matches) const;
-  void filter_memtable(const attributes::Condition& condition);
+  void filter_memtable(const Filter& filter);
   void scan(const attributes::RowBitmap& matches);
 };
 

@@ -26,6 +26,24 @@ std::optional<NodeId> RowIds::find(std::uint64_t id) const {
   return *at;
 }
 
+/// Looks for each after the one before, in steps that double.
+void RowIds::find_all(std::span<const std::uint64_t> ids, std::vector<NodeId>& rows) const {
+  const std::size_t count = by_id_.size();
+  const auto is_less = [&](NodeId row, std::uint64_t id) { return ids_[row] < id; };
+  std::size_t begin = 0;
+  for (const std::uint64_t id : ids) {
+    std::size_t step = 1;
+    while (begin + step < count && is_less(by_id_[begin + step], id)) step *= 2;
+    const auto first = by_id_.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last =
+        by_id_.begin() + static_cast<std::ptrdiff_t>(std::min(begin + step + 1, count));
+    const auto at = std::lower_bound(first, last, id, is_less);
+    begin = static_cast<std::size_t>(at - by_id_.begin());
+    if (begin == count) return;
+    if (ids_[*at] == id) rows.push_back(*at);
+  }
+}
+
 std::span<const NodeId> RowIds::between(std::uint64_t first, std::uint64_t end) const {
   if (first >= end) return {};
   return {at_least(first), at_least(end)};

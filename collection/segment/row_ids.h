@@ -23,6 +23,8 @@ class RowIds {
   std::span<const std::uint64_t> all() const { return ids_; }
   /// Returns the row that has the id; none when no row has it.
   std::optional<NodeId> find(std::uint64_t id) const;
+  /// Appends the rows that have one of these ids, which ascend.
+  void find_all(std::span<const std::uint64_t> ids, std::vector<NodeId>& rows) const;
   /// Returns the rows whose ids are not less than `first` and less than `end`, in the order of
   /// their ids.
   std::span<const NodeId> between(std::uint64_t first, std::uint64_t end) const;

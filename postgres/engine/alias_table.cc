@@ -106,6 +106,16 @@ std::uint64_t AliasTable::vertex_of(std::uint64_t vid) const {
   return link->is_host() ? vid : link->word;
 }
 
+bool AliasTable::has_gone(std::uint64_t vid) const {
+  const Link* const link = links_.find(vid);
+  return link != nullptr && link->has_gone();
+}
+
+std::uint64_t AliasTable::host_of(std::uint64_t vid) const {
+  const Link* const link = links_.find(vid);
+  return link == nullptr || link->is_host() ? vid : link->word;
+}
+
 std::size_t AliasTable::rows_of(std::uint64_t vertex) const {
   const Link* const link = links_.find(vertex);
   if (link == nullptr || !link->is_host()) return 1;

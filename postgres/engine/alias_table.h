@@ -47,6 +47,11 @@ class AliasTable {
   /// Returns the row whose vertex has the vector of a row: itself where it is not known. kNone: it
   /// has gone, and its vertex is there for others.
   std::uint64_t vertex_of(std::uint64_t vid) const;
+  /// Says whether this is a host that has gone: its vertex is there for others.
+  bool has_gone(std::uint64_t vid) const;
+  /// Returns the row whose vertex an alias shares, whether that one has gone or not; the row itself
+  /// where it is no alias.
+  std::uint64_t host_of(std::uint64_t vid) const;
   /// Returns how many rows a vertex stands for.
   std::size_t rows_of(std::uint64_t vertex) const;
   /// Calls visit(vid) for each of these rows, at most `most`, the one that came last first: it is
@@ -67,7 +72,7 @@ class AliasTable {
   std::vector<std::uint64_t> hosts() const;
   layout::AliasList list() const;
   std::size_t bytes() const { return links_.bytes() + idle_.capacity() * sizeof(idle_[0]); }
-  std::size_t bytes_of_next() const { return links_.bytes_of_next(); }
+  std::size_t bytes_of_next() const { return links_.bytes_of_more(1); }
 
  private:
   /// An alias has its host here, and that one's aliases that came before and after it. A host has

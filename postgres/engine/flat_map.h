@@ -23,8 +23,10 @@ class FlatMap {
 
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
-  /// Returns the bytes that it has after one more key came.
-  std::size_t bytes_of_next() const { return (is_full() ? grown() : slots_.size()) * sizeof(Slot); }
+  /// Returns the bytes that it has at most after a few more keys came.
+  std::size_t bytes_of_more(std::size_t keys) const {
+    return (is_full(keys) ? grown() : slots_.size()) * sizeof(Slot);
+  }
 
   /// Returns null where the key is not there.
   const Value* find(std::uint64_t key) const {
@@ -37,7 +39,7 @@ class FlatMap {
   /// Returns the key's value, and whether it has come with this call: then it is Value().
   std::pair<Value&, bool> insert(std::uint64_t key) {
     FARVEC_CHECK(key != kNoKey);
-    if (is_full()) grow();
+    if (is_full(1)) grow();
     Slot& slot = slots_[place_of(key)];
     const bool is_new = slot.key != key;
     if (is_new) {
@@ -79,7 +81,7 @@ class FlatMap {
   };
   static constexpr std::size_t kLeastSlots = 16;
 
-  bool is_full() const { return 4 * (size_ + 1) > 3 * slots_.size(); }
+  bool is_full(std::size_t more) const { return 4 * (size_ + more) > 3 * slots_.size(); }
   std::size_t grown() const { return slots_.empty() ? kLeastSlots : 2 * slots_.size(); }
   std::size_t next(std::size_t place) const { return (place + 1) & (slots_.size() - 1); }
   std::size_t distance(std::size_t from, std::size_t to) const {

@@ -107,6 +107,11 @@ void IndexSearch::prepare(std::shared_ptr<OpenIndex> index) {
     condition_ = parse(text, *index->view()->schema);
   }
   request.condition = condition_.get();
+  hosts_ = condition_ == nullptr ? nullptr : index->shared().hosts_for(condition_);
+  if (hosts_ != nullptr) {
+    further_ = {.ids = hosts_->ids, .number = hosts_->number};
+    request.further = &further_;
+  }
   index_ = std::move(index);  // a search that is refused holds no index, which could not be closed
 }
 
@@ -117,9 +122,10 @@ void IndexSearch::finish() {
     return;
   }
   const search::QueryCounts& counts = answer.counts;
-  const SharedVectors::Rows rows =
-      index->shared().rows_of(std::span(ids_).first(answer.found),
-                              std::span(distances_).first(answer.found), vids_, row_distances_);
+  const SharedVectors::Vertices vertices{.ids = std::span(ids_).first(answer.found),
+                                         .distances = std::span(distances_).first(answer.found),
+                                         .condition = condition_.get()};
+  const SharedVectors::Rows rows = index->shared().rows_of(vertices, vids_, row_distances_);
   const bool has_all = answer.found < request.parameters.k() && rows.count == rows.all;
   const ToldFound found{.count = rows.count,
                         .complete = has_all ? 1u : 0u,

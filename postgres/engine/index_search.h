@@ -8,6 +8,7 @@
 #include "postgres/engine/open_index.h"
 #include "postgres/engine/request.h"
 #include "search/core/search_core.h"
+#include "search/index/further_matches.h"
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +48,9 @@ class IndexSearch final : public search::SearchTask, public search::SearchCaller
   void set_query(std::span<const std::byte> query, const layout::CollectionManifest& shape);
 
   std::shared_ptr<OpenIndex> index_;
-  attributes::ConditionPointer condition_;
+  attributes::ConditionPointer condition_;             ///< null: there is none
+  std::shared_ptr<const SharedVectors::Hosts> hosts_;  ///< vertices with rows that meet it
+  search::FurtherRows further_;
   std::vector<Line> query_;
   std::array<std::uint64_t, ASK_MOST_ROWS> ids_;  ///< vertices that are found
   std::array<float, ASK_MOST_ROWS> distances_;

@@ -225,7 +225,10 @@ std::vector<AskBits> OpenIndex::lacks(const AskLacks& asked, std::span<const Ask
 }
 
 changes::FoundRows OpenIndex::get(std::span<const std::uint64_t> vids, Ticks until) const {
-  return changes::get_all(*collection_, shared_.vertices_of(vids), {.patience = {.until = until}});
+  changes::FoundRows rows =
+      changes::get_all(*collection_, shared_.vertices_of(vids), {.patience = {.until = until}});
+  shared_.put_own_values(vids, rows);
+  return rows;
 }
 
 void OpenIndex::covers(std::uint64_t vid, bool ready) {
@@ -239,14 +242,12 @@ void OpenIndex::covers(std::uint64_t vid, bool ready) {
 void OpenIndex::save(Ticks until) {
   forget_old_pass();
   bool erased = erased_.exchange(false, std::memory_order_relaxed);
-  const std::uint64_t before = view()->live();
   try {
-    shared_.save(until);  // erases vertices that no row has any more
+    erased = shared_.save(until) || erased;
   } catch (...) {
     if (erased) erased_.store(true, std::memory_order_relaxed);
     throw;
   }
-  erased = erased || view()->live() != before;
   if (erased) collection_->save_soon();
 }
 

@@ -6,6 +6,7 @@
 #include "base/stored_form.h"
 #include "base/types.h"
 #include "changes/batches.h"
+#include "changes/distinct_update.h"
 #include "collection/state/kept_rows.h"
 #include <algorithm>
 #include <cstring>
@@ -23,6 +24,10 @@ constexpr std::size_t kLeastLooks = 4096;
 /// Rows that the finder knows and that are out are forgotten where they are as many as others.
 constexpr std::size_t kMostStale = 65'536;
 constexpr double kReadUs = 10e6;
+/// Conditions whose vertices are known until the next change.
+constexpr std::size_t kMostAsked = 8;
+/// Vertices that are given other values by one save().
+constexpr std::size_t kMostEvened = 4096;
 
 std::span<const std::byte> tuple_of(const layout::TupleView& tuples, std::size_t row, bool has) {
   if (!has) return {};
@@ -66,7 +71,7 @@ bool is_in_segment(const collection::View& view, std::uint64_t id) {
   });
 }
 
-/// Returns what the list says of vertices that are there.
+/// Returns what the list says of vertices that are there, without the values.
 layout::AliasList with_vertices(const layout::AliasList& list, const collection::View& view) {
   if (list.aliases.empty() && list.gone.empty()) return {};
   const std::unordered_set<std::uint64_t> fresh = fresh_ids(view);
@@ -95,16 +100,38 @@ SharedVectors::SharedVectors(Parts parts)
       kept.aliases.size() != parts.list.aliases.size() ||
       kept.gone.size() != parts.list.gone.size() ||
       std::ranges::any_of(kept.gone, [&](std::uint64_t host) { return table_.rows_of(host) == 0; });
+  take_own(parts.list.own);
   count();
+}
+
+/// Leaves out values that are those of the vertices too, as they were opened: these are durable.
+void SharedVectors::take_own(const layout::OwnTuples& own) {
+  if (own.ids.empty()) return;
+  const collection::ViewPointer view = collection_.view();
+  layout::check_tuples(own.tuples.view(), *view->schema, "values of rows that share vectors");
+  std::vector<std::uint64_t> hosts;
+  for (const std::uint64_t vid : own.ids) hosts.push_back(table_.host_of(vid));
+  const changes::FoundRows there = changes::get_all(
+      collection_, hosts, {.patience = {.until = now_ticks() + us_to_ticks(kReadUs)}});
+  for (std::size_t i = 0, at = 0; i < hosts.size(); ++i) {
+    if (!there.found[i]) continue;  // it is lost, and its rows with it
+    const std::span<const std::byte> tuple = own.tuples.view().row(i);
+    const bool differs = !std::ranges::equal(there.attributes.view().row(at++), tuple);
+    if (hosts[i] == own.ids[i] || !differs) continue;
+    own_.add(own.ids[i], hosts[i], tuple, true);
+    uneven_.push_back(hosts[i]);
+  }
 }
 
 void SharedVectors::count() {
   shares_.store(!table_.is_empty(), std::memory_order_relaxed);
+  differs_.store(own_.differing() > 0, std::memory_order_relaxed);
   finds_.store(finder_.has_value(), std::memory_order_relaxed);
   more_rows_.store(
       static_cast<std::int64_t>(table_.aliases()) - static_cast<std::int64_t>(table_.gone()),
       std::memory_order_relaxed);
-  bytes_.store(table_.bytes() + (finder_ ? finder_->bytes() : 0), std::memory_order_relaxed);
+  bytes_.store(table_.bytes() + own_.bytes() + (finder_ ? finder_->bytes() : 0),
+               std::memory_order_relaxed);
 }
 
 void SharedVectors::begin_finding(std::size_t rows, const Sharing& sharing) {
@@ -117,35 +144,64 @@ void SharedVectors::begin_finding(std::size_t rows, const Sharing& sharing) {
   finder_->advance(std::max(kLooksForEach * rows, kLeastLooks), sharing.more_bytes);
 }
 
-/// Returns those of the rows that have a host with the same vector and values.
+/// Returns those of the rows for which the finder knows a host, one with the same values where
+/// there is one. Nothing was compared.
+std::vector<SharedVectors::Found> SharedVectors::candidates(const changes::RowBatch& batch,
+                                                            std::span<const std::size_t> rows) {
+  const bool has_columns = !collection_.view()->schema->empty();
+  const StoredVectors vectors(batch, collection_.shape());
+  const auto can_be = [&](const std::optional<std::uint64_t>& host, std::size_t row) {
+    return host && table_.can_add(batch.ids[row], *host) &&
+           std::ranges::find(due_, *host) == due_.end();
+  };
+  std::vector<Found> found;
+  for (const std::size_t row : rows) {
+    auto host = finder_->find(vectors[row], tuple_of(batch.attributes, row, has_columns));
+    if (has_columns && !can_be(host, row)) host = finder_->find(vectors[row], {});
+    if (can_be(host, row)) found.push_back({.row = row, .host = *host});
+  }
+  return found;
+}
+
+/// Returns those of the rows that have a host with the same vector.
 std::vector<SharedVectors::Found> SharedVectors::find(const changes::RowBatch& batch,
                                                       std::span<const std::size_t> rows) {
   const bool has_columns = !collection_.view()->schema->empty();
   const StoredVectors vectors(batch, collection_.shape());
   const std::size_t bytes = vectors[0].size();
-  std::vector<Found> candidates;
+  const std::vector<Found> known = candidates(batch, rows);
   std::vector<std::uint64_t> hosts;
-  for (const std::size_t row : rows) {
-    const auto host = finder_->find(vectors[row], tuple_of(batch.attributes, row, has_columns));
-    if (!host || !table_.can_add(batch.ids[row], *host)) continue;
-    if (std::ranges::find(due_, *host) != due_.end()) continue;
-    candidates.push_back({row, *host});
-    hosts.push_back(*host);
-  }
+  for (const Found& one : known) hosts.push_back(one.host);
   const changes::FoundRows there = changes::get_all(
       collection_, hosts, {.patience = {.until = now_ticks() + us_to_ticks(kReadUs)}});
   std::vector<Found> found;
-  for (std::size_t i = 0, at = 0; i < candidates.size(); ++i) {
+  for (std::size_t i = 0, at = 0; i < known.size(); ++i) {
     if (!there.found[i]) continue;
-    const std::size_t row = candidates[i].row;
-    const bool is_same =
-        std::memcmp(there.rows.data() + at * bytes, vectors[row].data(), bytes) == 0 &&
-        (!has_columns || std::ranges::equal(there.attributes.view().row(at),
-                                            tuple_of(batch.attributes, row, true)));
-    if (is_same) found.push_back(candidates[i]);
+    const std::size_t row = known[i].row;
+    if (std::memcmp(there.rows.data() + at * bytes, vectors[row].data(), bytes) == 0) {
+      const bool differs =
+          has_columns && !std::ranges::equal(there.attributes.view().row(at),
+                                             tuple_of(batch.attributes, row, true));
+      found.push_back({.row = row, .host = known[i].host, .differs = differs});
+    }
     ++at;
   }
   return found;
+}
+
+/// Returns false where it would take too much. The values of a host that has gone are perhaps not
+/// durable, so that its aliases keep theirs.
+bool SharedVectors::add(std::uint64_t vid, const Found& found, std::span<const std::byte> tuple,
+                        std::size_t more_bytes) {
+  const bool keeps = !tuple.empty() && (found.differs || table_.has_gone(found.host));
+  const std::size_t next =
+      table_.bytes_of_next() + (keeps ? own_.bytes_of_next(tuple.size()) : own_.bytes());
+  if (next > table_.bytes() + own_.bytes() + more_bytes) return false;
+  if (found.differs && own_.differing() >= kMostDiffering) return false;
+  table_.add(vid, found.host);
+  if (keeps) own_.add(vid, found.host, tuple, found.differs);
+  dirty_ = true;
+  return true;
 }
 
 std::optional<std::vector<std::size_t>> SharedVectors::take(const changes::RowBatch& batch,
@@ -174,11 +230,11 @@ std::optional<std::vector<std::size_t>> SharedVectors::take(const changes::RowBa
         spdlog::warn("updated rows of index {} are inserted again: {}", name_, error.what());
       }
     }
+    const bool has_columns = !collection_.view()->schema->empty();
     const std::unique_lock reading(reading_);
     for (const Found& one : found) {
-      if (table_.bytes_of_next() > table_.bytes() + sharing.more_bytes) break;
-      table_.add(batch.ids[one.row], one.host);
-      dirty_ = true;
+      const std::span<const std::byte> tuple = tuple_of(batch.attributes, one.row, has_columns);
+      if (!add(batch.ids[one.row], one, tuple, sharing.more_bytes)) break;
     }
     std::erase_if(left, [&](std::size_t row) {
       const std::uint64_t vertex = table_.vertex_of(batch.ids[row]);
@@ -210,7 +266,10 @@ void SharedVectors::erase(std::span<const std::uint64_t> vids, Ticks until) {
     const std::unique_lock reading(reading_);
     for (const std::uint64_t vid : vids) {
       dirty_ = dirty_ || table_.knows(vid);
+      const std::uint64_t host = table_.host_of(vid);
+      own_.erase(vid);
       if (!table_.goes(vid)) own.push_back(vid);
+      if (own_.differing_from(host) > 0) uneven_.push_back(host);
     }
   }
   count();
@@ -218,17 +277,62 @@ void SharedVectors::erase(std::span<const std::uint64_t> vids, Ticks until) {
   if (!own.empty()) collection_.erase(own, {.until = until}, receipt);
 }
 
-void SharedVectors::save(Ticks until) {
+/// Gives vertices whose values no row has any more those of the row that came last. Until that is
+/// durable the file has the values of each such row. Returns whether it gave some.
+bool SharedVectors::even_out(Ticks until) {
+  std::sort(uneven_.begin(), uneven_.end());
+  uneven_.erase(std::unique(uneven_.begin(), uneven_.end()), uneven_.end());
+  std::erase_if(uneven_, [&](std::uint64_t host) {
+    const std::uint64_t differing = own_.differing_from(host);
+    return differing == 0 || differing < table_.rows_of(host);
+  });
+  if (uneven_.empty()) return false;
+  const std::size_t some = std::min(uneven_.size(), kMostEvened);
+  try {
+    give_values(std::span(uneven_).first(some), until);
+  } catch (const std::exception& error) {
+    // Searches go on to ask each row.
+    if (!std::exchange(warned_of_values_, true)) {
+      spdlog::warn("updated rows of index {} keep values of their own: {}", name_, error.what());
+    }
+    return true;
+  }
+  uneven_.erase(uneven_.begin(), uneven_.begin() + static_cast<std::ptrdiff_t>(some));
+  return true;
+}
+
+void SharedVectors::give_values(std::span<const std::uint64_t> hosts, Ticks until) {
+  layout::Tuples tuples;
+  for (const std::uint64_t host : hosts) {
+    table_.for_rows(host, 1, [&](std::uint64_t vid) { tuples.append(own_.find(vid)); });
+  }
+  changes::ColumnValues values{.columns = {}, .values = tuples.view()};
+  for (const layout::Column& column : collection_.view()->schema->columns()) {
+    values.columns.push_back(column.name);
+  }
+  changes::Receipt receipt;
+  changes::update_all(collection_, hosts, values, {.patience = {.until = until}}, receipt);
+  const std::unique_lock reading(reading_);
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    table_.for_rows(hosts[i], table_.rows_of(hosts[i]),
+                    [&](std::uint64_t vid) { own_.vertex_has(vid, tuples.view().row(i)); });
+  }
+}
+
+bool SharedVectors::save(Ticks until) {
   const std::lock_guard saving(saving_);
   std::vector<std::uint64_t> idle;
   layout::AliasList list;
+  bool changed = false;
   {
     const std::lock_guard lock(changing_);
-    if (!dirty_ && due_.empty()) return;
+    changed = even_out(until);
+    count();
+    if (!dirty_ && due_.empty()) return changed;
     dirty_ = false;
     // Cores read the table meanwhile, which may be long: nothing that they read changes.
     idle = table_.take_idle();
-    list = table_.list();
+    list = list_now();
   }
   try {
     layout::write_aliases(folder_, name_, list);
@@ -246,11 +350,12 @@ void SharedVectors::save(Ticks until) {
     }
   }
   count();
-  if (due_.empty()) return;
+  if (due_.empty()) return changed;
   dirty_ = true;  // the file names those that have gone
   changes::Receipt receipt;
   collection_.erase(due_, {.until = until}, receipt);
   due_.clear();
+  return true;
 }
 
 std::vector<std::uint64_t> SharedVectors::vertices_of(std::span<const std::uint64_t> vids) const {
@@ -261,29 +366,91 @@ std::vector<std::uint64_t> SharedVectors::vertices_of(std::span<const std::uint6
   return vertices;
 }
 
-SharedVectors::Rows SharedVectors::rows_of(std::span<const std::uint64_t> vertices,
-                                           std::span<const float> distances,
-                                           std::span<std::uint64_t> vids,
+std::vector<std::uint64_t> SharedVectors::find_hosts(const attributes::Condition& condition) const {
+  std::vector<std::uint64_t> hosts;
+  own_.for_differing([&](std::uint64_t vid, std::uint64_t host, std::span<const std::byte> tuple) {
+    if (evaluate(condition, layout::Tuple(tuple), vid) == attributes::Truth::yes) {
+      hosts.push_back(host);
+    }
+  });
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  return hosts;
+}
+
+/// A search that asks for vertices alone would miss those whose values are not their rows'.
+std::shared_ptr<const SharedVectors::Hosts> SharedVectors::hosts_for(
+    const attributes::ConditionPointer& condition) const {
+  static std::atomic<std::uint64_t> last_number{0};
+  if (!differs_.load(std::memory_order_relaxed)) return nullptr;
+  const std::shared_lock reading(reading_);
+  {
+    const std::lock_guard lock(asking_);
+    for (const Asked& asked : asked_) {
+      if (asked.changes == own_.changes() && *asked.condition == *condition) return asked.hosts;
+    }
+  }
+  auto hosts = std::make_shared<const Hosts>(
+      Hosts{find_hosts(*condition), last_number.fetch_add(1, std::memory_order_relaxed) + 1});
+  const std::lock_guard lock(asking_);
+  asked_.push_front({condition, own_.changes(), hosts});
+  if (asked_.size() > kMostAsked) asked_.pop_back();
+  return hosts;
+}
+
+/// Says whether a row may be a result. One without values of its own may.
+bool SharedVectors::meets(const attributes::Condition* condition, std::uint64_t vid) const {
+  if (condition == nullptr) return true;
+  const std::span<const std::byte> own = own_.find(vid);
+  return own.empty() || evaluate(*condition, layout::Tuple(own), vid) == attributes::Truth::yes;
+}
+
+SharedVectors::Rows SharedVectors::rows_of(const Vertices& vertices, std::span<std::uint64_t> vids,
                                            std::span<float> of_rows) const {
+  const std::size_t found = vertices.ids.size();
   Rows rows;
   if (!shares_.load(std::memory_order_relaxed)) {
-    rows.count = static_cast<std::uint32_t>(std::min(vertices.size(), vids.size()));
-    rows.all = vertices.size();
-    std::copy_n(vertices.begin(), rows.count, vids.begin());
-    std::copy_n(distances.begin(), rows.count, of_rows.begin());
+    rows.count = static_cast<std::uint32_t>(std::min(found, vids.size()));
+    rows.all = found;
+    std::copy_n(vertices.ids.begin(), rows.count, vids.begin());
+    std::copy_n(vertices.distances.begin(), rows.count, of_rows.begin());
     return rows;
   }
   const std::shared_lock reading(reading_);
-  for (const std::uint64_t vertex : vertices) rows.all += table_.rows_of(vertex);
-  const std::size_t share = rows.all <= vids.size() ? vids.size() : vids.size() / vertices.size();
-  for (std::size_t i = 0; i < vertices.size(); ++i) {
+  for (const std::uint64_t vertex : vertices.ids) rows.all += table_.rows_of(vertex);
+  const std::size_t share = rows.all <= vids.size() ? vids.size() : vids.size() / found;
+  for (std::size_t i = 0; i < found; ++i) {
     const std::size_t most = std::min<std::size_t>(share, vids.size() - rows.count);
-    table_.for_rows(vertices[i], most, [&](std::uint64_t vid) {
+    table_.for_rows(vertices.ids[i], most, [&](std::uint64_t vid) {
+      if (!meets(vertices.condition, vid)) {
+        --rows.all;
+        return;
+      }
       vids[rows.count] = vid;
-      of_rows[rows.count++] = distances[i];
+      of_rows[rows.count++] = vertices.distances[i];
     });
   }
   return rows;
+}
+
+void SharedVectors::put_own_values(std::span<const std::uint64_t> vids,
+                                   changes::FoundRows& rows) const {
+  if (!differs_.load(std::memory_order_relaxed)) return;
+  const std::shared_lock reading(reading_);
+  layout::Tuples values;
+  for (std::size_t i = 0, at = 0; i < vids.size(); ++i) {
+    if (!rows.found[i]) continue;
+    const std::span<const std::byte> own = own_.find(vids[i]);
+    values.append(own.empty() ? rows.attributes.view().row(at) : own);
+    ++at;
+  }
+  rows.attributes = std::move(values);
+}
+
+layout::AliasList SharedVectors::list_now() const {
+  layout::AliasList list = table_.list();
+  list.own = own_.list();
+  return list;
 }
 
 layout::AliasList SharedVectors::list() const {

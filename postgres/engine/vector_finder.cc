@@ -28,14 +28,22 @@ bool read_stored(const collection::RowPlace& place, std::span<std::byte> out) {
 }
 
 VectorFinder::VectorFinder(collection::ViewPointer view, std::size_t row_bytes)
-    : view_(std::move(view)), row_bytes_(row_bytes), vector_(row_bytes) {}
+    : view_(std::move(view)),
+      has_columns_(!view_->schema->empty()),
+      row_bytes_(row_bytes),
+      vector_(row_bytes) {}
 
 bool VectorFinder::look_at(const collection::RowPlace& place, std::uint64_t id) {
   if (!read_stored(place, vector_)) return false;
+  const auto note = [&](std::span<const std::byte> tuple) {
+    const auto [known, is_new] = ids_.insert(hash_of(vector_, tuple));
+    if (is_new) known = id;
+  };
+  note({});
+  if (!has_columns_) return true;
   layout::Tuples tuples;
-  if (!view_->schema->empty()) place.append_attributes(tuples);
-  const auto [known, is_new] = ids_.insert(hash_of(vector_, tuples.bytes));
-  if (is_new) known = id;
+  place.append_attributes(tuples);
+  note(tuples.bytes);
   return true;
 }
 
@@ -63,7 +71,7 @@ void VectorFinder::advance(std::size_t rows, std::size_t more_bytes) {
       ++part_;
       row_ = 0;
     } else {
-      if (ids_.bytes_of_next() > bytes() + more_bytes) return;
+      if (ids_.bytes_of_more(keys_per_row()) > bytes() + more_bytes) return;
       if (const auto place = place_of(); place && !look_at(place->first, place->second)) return;
       ++row_;
       --rows;
@@ -73,7 +81,9 @@ void VectorFinder::advance(std::size_t rows, std::size_t more_bytes) {
 
 void VectorFinder::add(std::span<const std::byte> vector, std::span<const std::byte> tuple,
                        std::uint64_t id, std::size_t more_bytes) {
-  if (ids_.bytes_of_next() <= bytes() + more_bytes) ids_.insert(hash_of(vector, tuple)).first = id;
+  if (ids_.bytes_of_more(keys_per_row()) > bytes() + more_bytes) return;
+  ids_.insert(hash_of(vector, {})).first = id;
+  if (has_columns_) ids_.insert(hash_of(vector, tuple)).first = id;
 }
 
 std::optional<std::uint64_t> VectorFinder::find(std::span<const std::byte> vector,

@@ -1,4 +1,5 @@
-// A VectorFinder finds the row of a collection that has a vector and values, by a hash of both.
+// A VectorFinder finds the row of a collection that has a vector, by a hash, and first of all one
+// that has the same values too.
 #pragma once
 
 #include "base/clock.h"
@@ -12,8 +13,8 @@
 
 namespace farvec::postgres {
 
-/// It knows one row of each hash, which may be out by now, or have another vector: the caller
-/// compares. Vectors are in stored form. For one thread at a time.
+/// It knows one row of each hash, which may be out by now, or have another vector or other values:
+/// the caller compares. Vectors are in stored form. For one thread at a time.
 class VectorFinder {
  public:
   /// Finds rows of this view, once advance() has looked at them, and those that are added.
@@ -26,17 +27,21 @@ class VectorFinder {
   /// Adds a row, in place of a former one with the same.
   void add(std::span<const std::byte> vector, std::span<const std::byte> tuple, std::uint64_t id,
            std::size_t more_bytes);
+  /// Returns a row with the vector and the tuple. An empty tuple: with the vector, whatever its
+  /// values are.
   std::optional<std::uint64_t> find(std::span<const std::byte> vector,
                                     std::span<const std::byte> tuple) const;
 
   /// Returns how many rows it knows, with those that are out since.
-  std::size_t size() const { return ids_.size(); }
+  std::size_t size() const { return ids_.size() / keys_per_row(); }
   std::size_t bytes() const { return ids_.bytes(); }
 
  private:
   bool look_at(const collection::RowPlace& place, std::uint64_t id);
+  std::size_t keys_per_row() const { return has_columns_ ? 2 : 1; }
 
   collection::ViewPointer view_;  ///< null: all rows were looked at
+  const bool has_columns_;
   const std::size_t row_bytes_;
   std::size_t part_ = 0;  ///< a memtable, or a segment after all of these
   NodeId row_ = 0;

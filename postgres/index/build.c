@@ -137,34 +137,46 @@ void farvec_build_empty(Relation index) {
   status_create(index, INIT_FORKNUM, &shape);
 }
 
-// INSERT ... ON CONFLICT takes such a row back when another one was faster, and any row may then
-// have its place.
-static bool is_speculative(Relation heap, ItemPointer tid) {
+// What the row's own header says of it.
+typedef struct {
+  // INSERT ... ON CONFLICT takes such a row back when another one was faster, and any row may then
+  // have its place.
+  bool is_speculative;
+  // It is a new version of another row.
+  bool is_update;
+} Version;
+
+static Version version_of(Relation heap, ItemPointer tid) {
+  Version version = {.is_speculative = true};
   const Buffer buffer = ReadBuffer(heap, ItemPointerGetBlockNumber(tid));
   LockBuffer(buffer, BUFFER_LOCK_SHARE);
   Page page = BufferGetPage(buffer);
   const OffsetNumber offset = ItemPointerGetOffsetNumber(tid);
-  bool answer = true;
   if (offset <= PageGetMaxOffsetNumber(page) && ItemIdIsNormal(PageGetItemId(page, offset))) {
     const HeapTupleHeader tuple = (HeapTupleHeader)PageGetItem(page, PageGetItemId(page, offset));
-    answer = HeapTupleHeaderIsSpeculative(tuple);
+    version.is_speculative = HeapTupleHeaderIsSpeculative(tuple);
+    version.is_update = (tuple->t_infomask & HEAP_UPDATED) != 0;
   }
   UnlockReleaseBuffer(buffer);
-  return answer;
+  return version;
 }
 
-// Rows of other transactions, which CREATE INDEX CONCURRENTLY inserts, do not wait for the end of
-// this one.
-static bool can_wait(Relation heap, ItemPointer tid, const IndexInfo* info) {
-  return !info->ii_Concurrent && heap->rd_tableam == GetHeapamTableAmRoutine() &&
-         !is_speculative(heap, tid);
+// Its vector is probably the former version's. Where the index has one column, an update of it
+// changes the vector; where it has filters, the server does not say which column is another one.
+static bool is_again(Relation index, const Version* version, bool unchanged) {
+  const bool has_filters = IndexRelationGetNumberOfKeyAttributes(index) > 1;
+  return unchanged || (has_filters && version->is_update);
 }
 
 bool farvec_insert_row(Relation index, Datum* values, bool* nulls, ItemPointer tid, Relation heap,
                        IndexUniqueCheck unique, bool unchanged, IndexInfo* info) {
   (void)unique;
   shared_state();
-  keep_row(index, values, nulls, tid, unchanged);
-  if (!can_wait(heap, tid, info)) send_kept_rows(index);
+  const bool is_heap = heap->rd_tableam == GetHeapamTableAmRoutine();
+  const Version version = is_heap ? version_of(heap, tid) : (Version){.is_speculative = true};
+  keep_row(index, values, nulls, tid, is_again(index, &version, unchanged));
+  // Rows of other transactions, which CREATE INDEX CONCURRENTLY inserts, do not wait for the end of
+  // this one.
+  if (info->ii_Concurrent || version.is_speculative) send_kept_rows(index);
   return false;
 }

@@ -36,6 +36,7 @@ namespace farvec::search {
 
 class ProbeCounts;
 class SearchIndex;
+struct FurtherRows;
 
 /// Counts the cache lines for which a search of a graph asked. A line that it asks for again counts
 /// again only where a comment here says so.
@@ -173,6 +174,9 @@ struct SearchRequest {
   /// Results meet this condition; null: every row may be a result. It is for indexes whose rows
   /// have attributes (CorePart::takes_conditions()); others refuse it.
   const attributes::Condition* condition = nullptr;
+  /// Rows of a collection that are results too, whether they meet the condition or not; null: there
+  /// are none. Without a condition, and for other indexes, it is not heeded.
+  const FurtherRows* further = nullptr;
   FilterPlan plan = FilterPlan::chosen;  ///< for graphs, where there is a condition
   /// SearchAnswer::attributes are asked for. It is for indexes that take conditions; others do not
   /// heed it.

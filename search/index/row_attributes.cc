@@ -32,7 +32,7 @@ attributes::MatchCache::Rows RowAttributes::matching(const attributes::Condition
 std::size_t RowAttributes::dram_bytes() const {
   return (source_ == nullptr ? 0 : source_->dram_bytes()) +
          (columns_ == nullptr ? 0 : columns_->dram_bytes()) + matches_->dram_bytes() +
-         updated_->dram_bytes() + wanted_->dram_bytes();
+         updated_->dram_bytes() + further_->dram_bytes() + wanted_->dram_bytes();
 }
 
 std::vector<std::byte> RowAttributes::read(NodeId row) const {

@@ -13,6 +13,7 @@
 #include "base/types.h"
 #include "layout/attributes/tuple.h"
 #include "layout/attributes/tuple_source.h"
+#include "search/index/further_matches.h"
 #include "search/index/updated_matches.h"
 #include "search/index/wanted_rows.h"
 
@@ -49,8 +50,14 @@ class RowAttributes {
                                         const std::string& text, std::uint32_t rows,
                                         const attributes::IdLookup& ids,
                                         const UpdatesPointer& updates = nullptr) const;
-  /// Returns those of `matches`, which matching() returned, that are not in `out`, and all others.
-  /// They are rows of `index`.
+  /// Returns what matching() returned, and these rows.
+  attributes::MatchCache::Rows with_further(const attributes::MatchCache::Rows& matches,
+                                            const FurtherRows& further,
+                                            const FurtherMatches::Find& find) const {
+    return further_->rows_of(matches, further, find);
+  }
+  /// Returns those of `matches`, which matching() returned, or with_further(), that are not in
+  /// `out`, and all others. They are rows of `index`.
   WantedPointer wanted(const attributes::MatchCache::Rows& matches,
                        const std::shared_ptr<const RowSet>& out, const SearchIndex& index) const {
     return wanted_->rows_of(matches, out, index);
@@ -66,6 +73,7 @@ class RowAttributes {
   std::unique_ptr<const attributes::Columns> columns_;  ///< null where there is no source
   std::unique_ptr<attributes::MatchCache> matches_;
   std::unique_ptr<UpdatedMatches> updated_ = std::make_unique<UpdatedMatches>();
+  std::unique_ptr<FurtherMatches> further_ = std::make_unique<FurtherMatches>();
   std::unique_ptr<WantedCache> wanted_ = std::make_unique<WantedCache>();
 };
 

@@ -16,6 +16,7 @@
 #include "attributes/condition.h"
 #include "collection/read/collection_reader.h"
 #include "layout/attributes/tuple.h"
+#include "search/index/further_matches.h"
 #include "tests/unit/collection/collection_fixture.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -101,15 +102,17 @@ class FilteredCollection : public AttributedCollection {
     for (const std::uint64_t id : {7, 8, 201}) expected_.erase(id);
   }
 
-  /// The rows that meet the condition, told row by row.
-  Rows matching(const attributes::Condition& condition) {
+  /// The rows that meet the condition, and further ones, told row by row.
+  Rows matching(const attributes::Condition& condition,
+                const std::vector<std::uint64_t>& further = {}) {
     Rows rows;
     std::vector<std::uint64_t> ids;
     for (const auto& [id, values] : expected_) ids.push_back(id);
     const FoundRows found = collection_->get(ids, {});
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const layout::Tuple tuple(found.attributes.view().row(i));
-      if (evaluate(condition, tuple, ids[i]) != attributes::Truth::yes) continue;
+      const bool meets = evaluate(condition, tuple, ids[i]) == attributes::Truth::yes;
+      if (!meets && !std::ranges::binary_search(further, ids[i])) continue;
       std::vector<float> row(kSmallDimension);
       std::memcpy(row.data(), found.rows.data() + i * kSmallDimension * sizeof(float),
                   kSmallDimension * sizeof(float));
@@ -122,6 +125,7 @@ class FilteredCollection : public AttributedCollection {
     std::size_t some = 0;
     for (const char* text : kConditions) {
       const auto condition = attributes::parse_condition(text, schema_);
+      expect_with_further(view, text, *condition);
       const Rows rows = matching(*condition);
       some += rows.empty() ? 0 : 1;
       for (const std::uint32_t k : {1u, 10u, 100u}) {
@@ -138,6 +142,29 @@ class FilteredCollection : public AttributedCollection {
       }
     }
     EXPECT_GT(some, 10u);
+  }
+
+  /// Some rows are results whatever the condition says: ids of rows that are out, of none, and
+  /// of others.
+  void expect_with_further(const ViewPointer& view, const char* text,
+                           const attributes::Condition& condition) {
+    std::vector<std::uint64_t> ids{0, 7, 8, 9, 50};
+    for (int i = 0; i < 40; ++i) ids.push_back(ids.back() + 1 + random_.below(9));
+    static std::uint64_t last_number = 0;
+    const search::FurtherRows further{.ids = ids, .number = ++last_number};
+    const Rows rows = matching(condition, ids);
+    const std::vector<float> query = random_row(random_);
+    const auto nearest = exact(rows, Metric::l2, query);
+    for (Manner manner : manners_of(&condition)) {
+      manner.further = &further;
+      for (int again = 0; again < 2; ++again) {
+        const Answer answer = search_view(view, query, 20, manner.exact ? 20 : kAll, manner);
+        ASSERT_EQ(answer.ids.size(), std::min<std::size_t>(20, rows.size())) << text;
+        for (std::size_t r = 0; r < answer.ids.size(); ++r) {
+          ASSERT_EQ(answer.ids[r], nearest[r].second) << text << ": result " << r;
+        }
+      }
+    }
   }
 
   /// All of them find the same: the first three with a list of everything, the last with any.

@@ -98,6 +98,7 @@ struct Manner {
   const attributes::Condition* condition = nullptr;
   search::FilterPlan plan = search::FilterPlan::chosen;
   bool exact = false;
+  const search::FurtherRows* further = nullptr;
 };
 
 /// One search of a view, as a core does it.
@@ -109,6 +110,7 @@ inline Answer search_view(const ViewPointer& view, const std::vector<float>& que
   task.request.query = reinterpret_cast<const std::byte*>(query.data());
   task.request.parameters = search::SearchParameters::make(k, choice_for(*view, size)).value();
   task.request.condition = manner.condition;
+  task.request.further = manner.further;
   task.request.plan = manner.plan;
   task.request.exact = manner.exact;
   task.answer.ids = answer.ids.data();

@@ -35,6 +35,29 @@ TEST(RowIds, FindsEveryIdAndNoOther) {
   }
 }
 
+TEST(RowIds, FindsManyAtOnce) {
+  Random random(7);
+  for (const std::size_t rows : {0u, 1u, 5u, 1000u}) {
+    std::vector<std::uint64_t> all;
+    for (std::size_t i = 0; i < rows; ++i) all.push_back(10 * i + random.below(10));
+    if (rows > 100) std::reverse(all.begin() + 40, all.end() - 50);
+    const RowIds ids(all);
+    for (const std::uint64_t step : {1u, 3u, 40u, 5000u}) {
+      std::vector<std::uint64_t> asked;
+      for (std::uint64_t id = random.below(20); id < 10 * rows + 30; id += 1 + random.below(step)) {
+        asked.push_back(id);
+      }
+      std::vector<NodeId> expected;
+      for (const std::uint64_t id : asked) {
+        if (const auto row = ids.find(id)) expected.push_back(*row);
+      }
+      std::vector<NodeId> found;
+      ids.find_all(asked, found);
+      EXPECT_EQ(found, expected);
+    }
+  }
+}
+
 TEST(RowIds, FindsRowsBetweenTwoIds) {
   Random random(5);
   for (const bool sorted : {true, false}) {

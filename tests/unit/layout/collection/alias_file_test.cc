@@ -19,6 +19,14 @@ namespace {
 
 const std::string kIndex = "1663-5-16384-1234567890abcdef";
 
+AliasList with_own(AliasList list, std::vector<std::uint64_t> ids) {
+  list.own.ids = std::move(ids);
+  for (const std::uint64_t id : list.own.ids) {
+    list.own.tuples.append(std::vector<std::byte>(id, std::byte{3}));
+  }
+  return list;
+}
+
 class AliasFile : public testing::Test {
  protected:
   std::filesystem::path path() const { return folder_.path() / kAliasFile; }
@@ -44,15 +52,17 @@ class AliasFile : public testing::Test {
 
 TEST_F(AliasFile, IsReadAsItWasWritten) {
   for (const AliasList& list : {AliasList{}, AliasList{{{7, 5}}, {}}, AliasList{{}, {3}},
-                                AliasList{{{9, 5}, {7, 5}, {12, 11}}, {5, 100}}}) {
+                                AliasList{{{9, 5}, {7, 5}, {12, 11}}, {5, 100}},
+                                with_own({{{9, 5}, {7, 5}, {12, 11}}, {5}}, {12, 7})}) {
     write_aliases(folder_.path(), kIndex, list);
     EXPECT_EQ(read(), list);
-    EXPECT_EQ(bytes().size(), 112 + 16 * list.aliases.size() + 8 * list.gone.size());
+    EXPECT_EQ(bytes().size(), 128 + 16 * list.aliases.size() + 8 * list.gone.size() +
+                                  16 * list.own.ids.size() + list.own.tuples.bytes.size());
   }
 }
 
 TEST_F(AliasFile, EveryByteAndEachCutIsNoticed) {
-  write_aliases(folder_.path(), kIndex, {{{9, 5}, {7, 5}}, {5}});
+  write_aliases(folder_.path(), kIndex, with_own({{{9, 5}, {7, 5}}, {5}}, {7}));
   const std::vector<char> whole = bytes();
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::vector<char> damaged = whole;
@@ -79,9 +89,38 @@ TEST_F(AliasFile, ThatOfAnotherIndexOrNoneIsRefused) {
 TEST_F(AliasFile, WhatCannotBeIsRefused) {
   for (const AliasList& list :
        {AliasList{{{5, 5}}, {}}, AliasList{{{5, 7}}, {}}, AliasList{{{7, 5}, {7, 6}}, {}},
-        AliasList{{{7, 5}, {9, 7}}, {}}, AliasList{{{7, 5}}, {7}}, AliasList{{}, {7, 7}}}) {
+        AliasList{{{7, 5}, {9, 7}}, {}}, AliasList{{{7, 5}}, {7}}, AliasList{{}, {7, 7}},
+        with_own({{{7, 5}}, {}}, {5}), with_own({{{7, 5}}, {}}, {7, 7}),
+        with_own({{{7, 5}}, {}}, {8})}) {
     write_aliases(folder_.path(), kIndex, list);
     EXPECT_THROW(read(), Error);
+  }
+}
+
+TEST_F(AliasFile, TuplesThatEndElsewhereAreRefused) {
+  write_aliases(folder_.path(), kIndex, with_own({{{9, 5}, {7, 5}}, {}}, {7, 9}));
+  const std::vector<char> whole = bytes();
+  const std::size_t ends = 120 + 2 * 16 + 2 * 8;
+  for (const std::size_t place : {ends, ends + 8}) {
+    for (const std::uint64_t end : {std::uint64_t{17}, ~std::uint64_t{0}}) {
+      std::vector<char> other = whole;
+      std::memcpy(other.data() + place, &end, sizeof(end));
+      write_checked(other);
+      EXPECT_THROW(read(), Error) << place << " " << end;
+    }
+  }
+}
+
+TEST_F(AliasFile, ThatOfAnOlderFarvecIsNamed) {
+  write_aliases(folder_.path(), kIndex, {});
+  std::vector<char> older = bytes();
+  older[6] = '1';
+  write_checked(older);
+  try {
+    read();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("is an older farvec's"), std::string::npos);
   }
 }
 
@@ -90,7 +129,7 @@ TEST_F(AliasFile, CountsThatAreTooLargeAreRefused) {
   const std::vector<char> whole = bytes();
   for (const std::uint64_t count :
        {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{1} << 60, ~std::uint64_t{0}}) {
-    for (const std::size_t place : {8, 16}) {
+    for (const std::size_t place : {8, 16, 24, 32}) {
       std::vector<char> other = whole;
       std::memcpy(other.data() + place, &count, sizeof(count));
       write_checked(other);

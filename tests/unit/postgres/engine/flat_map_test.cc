@@ -46,7 +46,7 @@ TEST(FlatMap, TakesMemoryForWhatItHas) {
   EXPECT_EQ(map.find(7), nullptr);
   EXPECT_FALSE(map.erase(7));
   for (std::uint64_t key = 0; key < 100'000; ++key) {
-    const std::size_t next = map.bytes_of_next();
+    const std::size_t next = map.bytes_of_more(1);
     map.insert(key << 40);
     ASSERT_EQ(map.bytes(), next);
   }

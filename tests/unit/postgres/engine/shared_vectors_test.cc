@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "changes/batches.h"
+#include "collection/state/matching_rows.h"
 #include "layout/collection/coverage_mark.h"
 #include "postgres/engine/picked_rows.h"
 #include "tests/unit/postgres/engine/access.h"
@@ -83,17 +84,69 @@ class SharedVectorsTest : public testing::Test {
     return {rest.batch().ids.begin(), rest.batch().ids.end()};
   }
   void erase(const Vids& vids) { shared_->erase(vids, changes::Patience::kWithoutEnd); }
-  void save() { shared_->save(changes::Patience::kWithoutEnd); }
+  bool save() { return shared_->save(changes::Patience::kWithoutEnd); }
   bool has_vertex(std::uint64_t vid) const {
     return changes::get_all(*collection_, Vids{vid}, {}).found[0];
   }
-  Vids rows_of(const Vids& vertices, std::size_t room = 100) const {
+  Vids rows_of(const Vids& vertices, std::size_t room = 100,
+               const attributes::ConditionPointer& condition = nullptr) const {
     Vids vids(room);
     std::vector<float> distances(room);
     const std::vector<float> of_vertices(vertices.size(), 1.0f);
-    const SharedVectors::Rows rows = shared_->rows_of(vertices, of_vertices, vids, distances);
+    const SharedVectors::Rows rows =
+        shared_->rows_of({vertices, of_vertices, condition.get()}, vids, distances);
+    EXPECT_GE(rows.all, rows.count);
     vids.resize(rows.count);
     return vids;
+  }
+
+  attributes::ConditionPointer condition(const std::string& text) const {
+    return attributes::parse_condition(text, *collection_->view()->schema);
+  }
+  /// The rows that a search finds which asks the collection.
+  void expect_found(const std::string& text, const Vids& expected) const {
+    const attributes::ConditionPointer asked = condition(text);
+    Vids vertices;
+    for (const collection::MatchingRows& part :
+         collection::matching_rows(*collection_->view(), *asked, Interruption())) {
+      for (const NodeId row : part.rows) vertices.push_back(part.id(row));
+    }
+    const auto hosts = shared_->hosts_for(asked);
+    EXPECT_EQ(hosts, shared_->hosts_for(condition(text))) << "nothing has changed";
+    if (hosts != nullptr) vertices.insert(vertices.end(), hosts->ids.begin(), hosts->ids.end());
+    std::sort(vertices.begin(), vertices.end());
+    vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
+    EXPECT_EQ(rows_of(vertices, 100, asked), expected) << text;
+  }
+  static std::optional<std::int64_t> value_of(const changes::FoundRows& rows) {
+    const layout::Tuple tuple(rows.attributes.view().row(0));
+    if (tuple.is_null(0)) return std::nullopt;
+    return static_cast<std::int64_t>(tuple.word(0));
+  }
+  std::int64_t vertex_value(std::uint64_t vid) const {
+    return *value_of(changes::get_all(*collection_, Vids{vid}, {}));
+  }
+  std::optional<std::int64_t> own_value(std::uint64_t vid) const {
+    const Vids vids{vid};
+    const Vids hosts{shared_->list().aliases.empty() ? vid : host_of(vid)};
+    changes::FoundRows rows = changes::get_all(*collection_, hosts, {});
+    shared_->put_own_values(vids, rows);
+    return value_of(rows);
+  }
+  std::uint64_t host_of(std::uint64_t vid) const {
+    for (const layout::Alias& alias : shared_->list().aliases) {
+      if (alias.id == vid) return alias.host;
+    }
+    return vid;
+  }
+  /// Opens it with a collection in which the vertex of row 1 has another value, as after a kill.
+  void make_older(std::int64_t value) {
+    Tuples tuples;
+    tuples.append(kSchema, std::vector<Value>{value});
+    changes::Receipt receipt;
+    collection_->update(Vids{1}, {.columns = {"c1"}, .values = tuples.view()}, {}, receipt);
+    collection_->make_durable({});
+    open();
   }
 
   static constexpr IndexName kName{7, 1, 2, 3};
@@ -145,18 +198,113 @@ TEST_F(SharedVectorsTest, AnEqualUnitVectorIsTheSame) {
   EXPECT_EQ(insert({{2, 3}, {10, 11}}, kAgain), Vids({3}));
 }
 
-TEST_F(SharedVectorsTest, OtherValuesHaveAVertexOfTheirOwn) {
+TEST_F(SharedVectorsTest, ARowIsFoundByItsOwnValues) {
   make(Metric::l2, kSchema);
   insert({{1, 2}, {10, 20}, {100, 200}}, kNew);
   ASSERT_TRUE(collection_->flush());
-  EXPECT_EQ(insert({{3, 4}, {10, 20}, {100, 100}}, kAgain), Vids({4}));
-  EXPECT_EQ(rows_of({1}), Vids({3, 1}));
-  EXPECT_EQ(insert({{5, 6}, {20, 20}, {100, 200}}, kAgain), Vids());
-  EXPECT_EQ(rows_of({4, 2}), Vids({5, 4, 6, 2}));
+  EXPECT_EQ(insert({{3, 4}, {10, 20}, {100, 100}}, kAgain), Vids());
+  EXPECT_EQ(rows_of({1, 2}), Vids({3, 1, 4, 2}));
+  expect_found("c1 = 100", {3, 1, 4, 2});
+  EXPECT_EQ(rows_of({1, 2}, 100, condition("c1 = 200")), Vids({3, 1, 2})) << "4 has another value";
+  EXPECT_EQ(own_value(4), 100);
+  EXPECT_EQ(own_value(2), 200);
   // Without tuples all values are null.
-  EXPECT_EQ(insert({{7}, {10}}, kAgain), Vids({7}));
-  EXPECT_EQ(insert({{8}, {10}}, kAgain), Vids());
-  EXPECT_EQ(rows_of({7}), Vids({8, 7}));
+  EXPECT_EQ(insert({{5}, {10}}, kAgain), Vids());
+  EXPECT_EQ(own_value(5), std::nullopt);
+  expect_found("c1 is null", {5, 3, 1});
+}
+
+TEST_F(SharedVectorsTest, AHostWithTheSameValuesComesFirst) {
+  make(Metric::l2, kSchema);
+  insert({{1, 2}, {10, 10}, {100, 200}}, kNew);
+  EXPECT_EQ(insert({{3, 4, 5}, {10, 10, 10}, {200, 100, 300}}, kAgain), Vids());
+  EXPECT_EQ(rows_of({1}, 100, condition("c1 = 100")), Vids({4, 1}));
+  EXPECT_EQ(shared_->vertices_of(Vids{3, 4}), Vids({2, 1}));
+}
+
+TEST_F(SharedVectorsTest, AVertexGetsTheValuesOfItsRowsWhenNoneHasItsOwn) {
+  make(Metric::l2, kSchema);
+  insert({{1, 2}, {10, 20}, {100, 200}}, kNew);
+  ASSERT_TRUE(collection_->flush());
+  insert({{3, 4}, {10, 20}, {101, 201}}, kAgain);
+  insert({{5}, {10}, {102}}, kAgain);
+  save();
+  EXPECT_EQ(vertex_value(1), 100) << "1 has it";
+  erase({1});
+  EXPECT_TRUE(save());
+  EXPECT_EQ(vertex_value(1), 102) << "that of the row that came last";
+  EXPECT_EQ(vertex_value(2), 200);
+  EXPECT_EQ(own_value(3), 101);
+  EXPECT_EQ(own_value(5), 102);
+  expect_found("c1 = 101", {3});
+  expect_found("c1 = 102", {5});
+  expect_found("c1 = 100", {});
+  erase({5});
+  EXPECT_TRUE(save());
+  EXPECT_EQ(vertex_value(1), 101);
+  // One that comes now keeps its values too, because those of the vertex may not be durable.
+  insert({{6}, {10}, {101}}, kAgain);
+  save();
+  EXPECT_EQ(layout::read_aliases(folder_.path(), to_string(kName)).own.ids.size(), 3u);
+  // A later manifest has them.
+  insert({{7}, {70}, {700}}, kNew);
+  ASSERT_TRUE(collection_->flush());
+  open();
+  EXPECT_EQ(vertex_value(1), 101);
+  EXPECT_EQ(own_value(6), 101);
+  EXPECT_EQ(own_value(4), 201);
+  expect_found("c1 = 101", {6, 3});
+  insert({{8}, {10}, {103}}, kAgain);
+  save();
+  EXPECT_EQ(layout::read_aliases(folder_.path(), to_string(kName)).own.ids, Vids({4, 8}))
+      << "what the vertex has was left out when it was opened";
+}
+
+TEST_F(SharedVectorsTest, ValuesThatTheCollectionHasLostAreInTheFile) {
+  make(Metric::l2, kSchema);
+  insert({{1}, {10}, {100}}, kNew);
+  ASSERT_TRUE(collection_->flush());
+  insert({{2, 3}, {10, 10}, {101, 102}}, kAgain);
+  erase({1});
+  save();
+  ASSERT_EQ(vertex_value(1), 102);
+  const layout::AliasList list = layout::read_aliases(folder_.path(), to_string(kName));
+  make_older(100);
+  EXPECT_EQ(layout::read_aliases(folder_.path(), to_string(kName)), list);
+  EXPECT_EQ(own_value(2), 101);
+  EXPECT_EQ(own_value(3), 102);
+  expect_found("c1 = 102", {3});
+  expect_found("c1 = 100", {});
+  EXPECT_TRUE(save());
+  EXPECT_EQ(vertex_value(1), 102);
+}
+
+TEST_F(SharedVectorsTest, ValuesInTheFileThatCannotBeAreRefused) {
+  make(Metric::l2, kSchema);
+  insert({{1}, {10}, {100}}, kNew);
+  ASSERT_TRUE(collection_->flush());
+  layout::AliasList list{{{2, 1}}, {}};
+  list.own.ids = {2};
+  list.own.tuples.append(std::vector<std::byte>(5, std::byte{7}));
+  layout::write_aliases(folder_.path(), to_string(kName), list);
+  EXPECT_THROW(open(), Error);
+}
+
+TEST_F(SharedVectorsTest, SomeRowsAtMostHaveOtherValues) {
+  make(Metric::l2, kSchema);
+  insert({{1}, {10}, {100}}, kNew);
+  std::uint64_t vid = 2;
+  for (; vid < 2 + SharedVectors::kMostDiffering; vid += 4096) {
+    Vids vids(4096);
+    std::iota(vids.begin(), vids.end(), vid);
+    std::vector<std::int64_t> values(vids.begin(), vids.end());
+    for (std::int64_t& value : values) value += 1000;
+    ASSERT_EQ(insert({vids, std::vector<float>(4096, 10), values}, kAgain), Vids());
+  }
+  EXPECT_EQ(insert({{vid}, {10}, {5}}, kAgain), Vids({vid}));
+  EXPECT_EQ(insert({{vid + 1}, {10}, {100}}, kAgain), Vids()) << "it has its host's";
+  erase({2});
+  EXPECT_EQ(insert({{vid + 2}, {10}, {7}}, kAgain), Vids());
 }
 
 TEST_F(SharedVectorsTest, AVertexGoesWithItsLastRow) {
