@@ -84,6 +84,25 @@ std::uint64_t parse_number(std::string_view text, std::string_view option) {
   return value;
 }
 
+double parse_with_unit(std::string_view key, std::string_view text,
+                       std::span<const QuantityUnit> units) {
+  double number = 0;
+  std::size_t used = 0;
+  try {
+    number = std::stod(std::string(text), &used);
+  } catch (const std::exception&) {
+    throw Error("'{}={}': no number", key, text);
+  }
+  std::string names;
+  for (const QuantityUnit& unit : units) {
+    if (text.substr(used) == unit.name && std::isfinite(number) && number >= 0) {
+      return number * unit.factor;
+    }
+    names += names.empty() ? unit.name : ", " + std::string(unit.name);
+  }
+  throw Error("'{}={}': expected a number with one of the units: {}", key, text, names);
+}
+
 bool parse_switch(std::string_view text, std::string_view option) {
   if (text != "on" && text != "off") throw Error("{}: '{}' is neither on nor off", option, text);
   return text == "on";

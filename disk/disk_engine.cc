@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "disk/modelled_queue.h"
 #include "disk/uring_queue.h"
 
 namespace farvec::disk {
@@ -208,9 +209,11 @@ std::string DiskEngine::description() const {
 }
 
 std::unique_ptr<DiskEngine> open_disk(DiskFiles files, std::uint32_t max_outstanding,
-                                      DiskThread thread) {
-  const UringOptions ring{.capacity = max_outstanding, .plain = thread == DiskThread::any};
-  return std::make_unique<DiskEngine>(std::make_unique<UringQueue>(std::move(files), ring));
+                                      const DiskUse& use) {
+  const UringOptions ring{.capacity = max_outstanding, .plain = use.thread == DiskThread::any};
+  std::unique_ptr<BlockQueue> queue = std::make_unique<UringQueue>(std::move(files), ring);
+  if (use.model != nullptr) queue = std::make_unique<ModelledQueue>(std::move(queue), use.model);
+  return std::make_unique<DiskEngine>(std::move(queue));
 }
 
 }  // namespace farvec::disk

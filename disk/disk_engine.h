@@ -135,8 +135,17 @@ enum class DiskThread {
   any,    ///< threads use it one after another; costs a little on newer kernels
 };
 
+class ModelledDisk;
+
+/// How a disk is used.
+struct DiskUse {
+  DiskThread thread = DiskThread::owner;
+  /// Says when requests end; null: they end when the disk has done them.
+  std::shared_ptr<ModelledDisk> model = nullptr;
+};
+
 /// Opens an engine over io_uring.
 std::unique_ptr<DiskEngine> open_disk(DiskFiles files, std::uint32_t max_outstanding,
-                                      DiskThread thread = DiskThread::owner);
+                                      const DiskUse& use = {});
 
 }  // namespace farvec::disk

@@ -48,7 +48,8 @@ int open_file_at(const std::string& path, DiskAccess access, int flags) {
 
 }  // namespace
 
-DiskFile::DiskFile(std::string path, DiskAccess access) : path_(std::move(path)), access_(access) {
+DiskFile::DiskFile(std::string path, DiskAccess access, PageCache cache)
+    : path_(std::move(path)), access_(access) {
   const bool block_device = is_block_device(path_);
   descriptor_ = open_file_at(path_, access_, O_DIRECT);
   const bool refused = descriptor_ < 0 && errno == EINVAL;
@@ -70,6 +71,17 @@ DiskFile::DiskFile(std::string path, DiskAccess access) : path_(std::move(path))
   } else {
     ask_kernel(block_device);
   }
+  if (cache == PageCache::used && direct_) use_page_cache();
+}
+
+void DiskFile::use_page_cache() {
+  const int flags = fcntl(descriptor_, F_GETFL);
+  if (flags < 0 || fcntl(descriptor_, F_SETFL, flags & ~O_DIRECT) < 0) {
+    const int error = errno;
+    close(descriptor_);
+    throw SystemError(error, "reading '{}' through the page cache", path_);
+  }
+  direct_ = false;
 }
 
 DiskFile::~DiskFile() {

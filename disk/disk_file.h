@@ -20,6 +20,8 @@ struct BlockRange {
 };
 
 enum class DiskAccess : std::uint8_t { read, write };  ///< `write` allows reads too
+/// `used` is for modelled disks: requests have the blocks that they would have otherwise.
+enum class PageCache : std::uint8_t { bypassed, used };
 
 /// Owns the descriptor. Where the file system refuses O_DIRECT, or keeps its files in
 /// memory, one warning is logged and requests go through the page cache. Any number of threads may
@@ -28,7 +30,8 @@ class DiskFile {
  public:
   /// Throws SystemError when it cannot be opened, Error when it is neither a regular file nor a
   /// block device.
-  explicit DiskFile(std::string path, DiskAccess access = DiskAccess::read);
+  explicit DiskFile(std::string path, DiskAccess access = DiskAccess::read,
+                    PageCache cache = PageCache::bypassed);
   ~DiskFile();
   DiskFile(const DiskFile&) = delete;
   DiskFile& operator=(const DiskFile&) = delete;
@@ -60,6 +63,7 @@ class DiskFile {
  private:
   void ask_kernel(bool block_device);
   bool probe(std::uint32_t bytes);
+  void use_page_cache();
   void give_up_direct(const char* why);
 
   const std::string path_;

@@ -35,9 +35,9 @@ constexpr Kind kKinds[] = {
     {"pmem", read_pmem, "pmem:PATH", "devdax and pmem: where 'farvec devices load' put it", ""},
     {.word = "ssd",
      .read = read_ssd,
-     .usage = "ssd[:PATH]",
+     .usage = "ssd[:PATH][,model=DISK[,cores=N]]",
      .remark = "PATH is where the records lie if not with the index: a file, a\n"
-               "directory or a block device",
+               "directory or a block device. With DISK requests end when that modelled disk says",
      .over_nodes = "",
      .bench = false},
     {.word = "verbs",

@@ -42,8 +42,9 @@ HugeBuffer read_start(const DiskFile& file, std::size_t bytes) {
 }
 
 std::shared_ptr<const DiskFile> open_region(const layout::IndexDirectory& directory,
-                                            std::uint32_t region, const fs::path& path) {
-  auto file = std::make_shared<const DiskFile>(path.string());
+                                            std::uint32_t region, const fs::path& path,
+                                            disk::PageCache cache) {
+  auto file = std::make_shared<const DiskFile>(path.string(), disk::DiskAccess::read, cache);
   const std::uint64_t needed = directory.manifest().region(region).file_bytes();
   if (file->size() < needed) {
     throw Error("'{}' has {} bytes, but the index's {} are {}: copy '{}' there", file->path(),
@@ -58,20 +59,20 @@ std::shared_ptr<const DiskFile> open_region(const layout::IndexDirectory& direct
 }  // namespace
 
 std::shared_ptr<const DiskFile> open_disk_records(const layout::IndexDirectory& directory,
-                                                  const std::string& path) {
+                                                  const std::string& path, disk::PageCache cache) {
   return open_region(directory, layout::kRecordsRegion,
-                     region_path(path, directory, layout::kRecordsRegion));
+                     region_path(path, directory, layout::kRecordsRegion), cache);
 }
 
 std::shared_ptr<const DiskFile> open_disk_vectors(const layout::IndexDirectory& directory,
-                                                  const std::string& path) {
+                                                  const std::string& path, disk::PageCache cache) {
   const std::string folder = fs::is_directory(path) ? path : "";
   return open_region(directory, layout::kVectorsRegion,
-                     region_path(folder, directory, layout::kVectorsRegion));
+                     region_path(folder, directory, layout::kVectorsRegion), cache);
 }
 
 std::shared_ptr<const DiskFile> open_disk_second(const layout::SecondCopyFile& second,
-                                                 const std::string& path) {
+                                                 const std::string& path, disk::PageCache cache) {
   const fs::path own(second.path());
   if (!path.empty() && !fs::exists(path)) {
     throw Error("'{}' does not exist: the second copy '{}' cannot be read from there", path,
@@ -79,7 +80,7 @@ std::shared_ptr<const DiskFile> open_disk_second(const layout::SecondCopyFile& s
   }
   const bool elsewhere = !path.empty() && fs::is_directory(path);
   auto file = std::make_shared<const DiskFile>(
-      (elsewhere ? fs::path(path) / own.filename() : own).string());
+      (elsewhere ? fs::path(path) / own.filename() : own).string(), disk::DiskAccess::read, cache);
   if (file->size() < second.geometry().file_bytes()) {
     throw Error("'{}' has {} bytes, but the second copy has {}: copy '{}' there", file->path(),
                 file->size(), second.geometry().file_bytes(), own.string());
@@ -102,9 +103,9 @@ DiskReads disk_reads(const SearchIndex& index) {
 
 std::unique_ptr<transport::Endpoint> make_disk_endpoint(std::shared_ptr<const DiskFile> records,
                                                         const DiskReads& reads,
-                                                        disk::DiskThread thread) {
+                                                        const disk::DiskUse& use) {
   return std::make_unique<transport::DiskEndpoint>(
-      disk::open_disk({std::move(records)}, reads.count, thread), reads.options);
+      disk::open_disk({std::move(records)}, reads.count, use), reads.options);
 }
 
 }  // namespace farvec::search

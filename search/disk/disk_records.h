@@ -21,18 +21,21 @@ inline constexpr std::uint32_t kDiskRequestBytes = 16384;
 /// Opens the index's records; `path` has the same bytes elsewhere: a file, a block device, or a
 /// directory that holds the file under its own name. When it is empty, the records in the index's
 /// directory are opened. Throws Error when they belong to another index, or are not complete.
-std::shared_ptr<const disk::DiskFile> open_disk_records(const layout::IndexDirectory& directory,
-                                                        const std::string& path);
+std::shared_ptr<const disk::DiskFile> open_disk_records(
+    const layout::IndexDirectory& directory, const std::string& path,
+    disk::PageCache cache = disk::PageCache::bypassed);
 
 /// Opens the vectors beside slotted pages in the same way; when `path` is not a directory, those in
 /// the index's own directory.
-std::shared_ptr<const disk::DiskFile> open_disk_vectors(const layout::IndexDirectory& directory,
-                                                        const std::string& path);
+std::shared_ptr<const disk::DiskFile> open_disk_vectors(
+    const layout::IndexDirectory& directory, const std::string& path,
+    disk::PageCache cache = disk::PageCache::bypassed);
 
 /// Opens a second copy of vectors: when `path` is a directory, the file in it, else that of the
 /// index's own directory. Throws Error when it is another, or is not complete.
-std::shared_ptr<const disk::DiskFile> open_disk_second(const layout::SecondCopyFile& second,
-                                                       const std::string& path);
+std::shared_ptr<const disk::DiskFile> open_disk_second(
+    const layout::SecondCopyFile& second, const std::string& path,
+    disk::PageCache cache = disk::PageCache::bypassed);
 
 struct DiskReads {
   std::uint32_t count = 0;  ///< reads at a time of one core
@@ -48,6 +51,7 @@ DiskReads disk_reads(const SearchIndex& index);
 
 /// Makes the endpoint of one core.
 std::unique_ptr<transport::Endpoint> make_disk_endpoint(
-    std::shared_ptr<const disk::DiskFile> records, const DiskReads& reads, disk::DiskThread thread);
+    std::shared_ptr<const disk::DiskFile> records, const DiskReads& reads,
+    const disk::DiskUse& use);
 
 }  // namespace farvec::search

@@ -15,6 +15,7 @@ namespace farvec::search {
 
 struct SlottedDiskOptions {
   std::string path;  ///< see open_disk_records() and open_disk_vectors()
+  disk::PageCache cache = disk::PageCache::bypassed;
   slotted::SlottedSearchOptions searches;
   layout::LoadOptions load;  ///< how the page map is loaded
 };
@@ -29,7 +30,7 @@ class SlottedDisk {
   /// Makes one of options.searches.cores parts, with the number of slots that the options say. When
   /// the thread that is going to run it is `owner`, call it on that thread. It may outlive this
   /// object.
-  std::unique_ptr<CorePart> make_part(disk::DiskThread thread,
+  std::unique_ptr<CorePart> make_part(const disk::DiskUse& use,
                                       coroutines::Scheduler& scheduler) const;
   std::uint32_t slots() const { return store_->options().slots; }
   const slotted::MemoryPlan& memory() const { return store_->memory(); }

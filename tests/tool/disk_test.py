@@ -90,6 +90,48 @@ class DiskTest(ToolTest):
         return disk
 
 
+class Modelled(DiskTest):
+    """Requests end when a model says: what is found and read is that of the disk."""
+
+    DISKS = "ssd,ssd,model=p5520-fast,ssd,model=ssd-d,cores=2,ssd,model=custom,read=20us,dies=4,page=4KiB"
+    ONE_READ = ("--slots", 1, "--threads", 1)
+
+    def check(self, rows):
+        self.assertEqual([row["tier"] for row in rows],
+                         ["ssd", "ssd,model=p5520-fast", "ssd,model=ssd-d,cores=2",
+                          "ssd,model=custom,read=20us,dies=4,page=4KiB"])
+        self.expect_same_counts(rows, SEARCHED + ("io_reads_per_query", "io_bytes_per_query"))
+        self.assertNotIn("MODELLED", rows[0]["tier_model"])
+        self.assertIn("MODELLED disk ssd-d: 7 dies", rows[2]["tier_model"])
+        self.assertIn("2 cores alike", rows[2]["tier_model"])
+
+    def test_graphs(self):
+        for layout in ("csr", "padded"):
+            self.check(self.sweep(self.graph("--layout", layout, out=layout), "--list", 40, "--width", 1,
+                                  *self.ONE_READ, "--tier", self.DISKS))
+
+    def test_clusters(self):
+        self.check(self.sweep(self.cluster_index("grouped"), *PROBE, *SINGLY, *self.ONE_READ, "--tier", self.DISKS))
+
+    def test_slotted_pages(self):
+        index = self.graph("--layout", "slotted", out="slotted")
+        self.check(self.sweep(index, "--list", 40, "--width", 1, *self.ONE_READ, "--memory-budget", "40MB",
+                              "--tier", self.DISKS))
+
+    def test_a_slow_disk_takes_its_time(self):
+        """Each read waits for one die for a millisecond at least."""
+        index = self.graph()
+        (row,) = self.sweep(index, "--list", 40, "--width", 1, *self.ONE_READ, "--tier",
+                            "ssd,model=custom,read=1ms,dies=1")
+        self.assertLess(row["qps"] * row["reads_per_query"], 1000)
+        self.expect_as_in_memory(index, "ssd,model=ssd-a", *GRAPH)
+
+    def test_what_it_is_not_is_refused(self):
+        index = self.graph()
+        self.must_refuse(self.try_search(index, "ssd,model=nvme", *GRAPH), "no modelled disk 'nvme'", "ssd-a, ssd-b")
+        self.must_refuse(self.try_search(index, "ssd,model=custom", *GRAPH), "needs read=TIME")
+
+
 class Graphs(DiskTest):
     def test_are_found_as_in_memory(self):
         for layout in ("csr", "packed", "inline", "padded"):

@@ -13,38 +13,12 @@ namespace farvec::transport {
 
 namespace {
 
-struct Unit {
-  std::string_view name;
-  double factor;
-};
-
 constexpr std::uint32_t kMostCores = 4096;
 constexpr std::uint32_t kMostBytes = 1 << 20;  ///< for a block and for a header
-constexpr std::array kTimeUnits = {Unit{"ns", 1e-3}, Unit{"us", 1}, Unit{"ms", 1e3}};
-constexpr std::array kBandwidthUnits = {Unit{"MB/s", 1e-3}, Unit{"GB/s", 1}};
-constexpr std::array kRateUnits = {Unit{"K/s", 1e-3}, Unit{"M/s", 1}, Unit{"G/s", 1e3}};
 
-/// Returns a number of at least 0.
-double parse_amount(std::string_view key, std::string_view text, std::span<const Unit> units) {
-  double number = 0;
-  std::size_t used = 0;
-  try {
-    number = std::stod(std::string(text), &used);
-  } catch (const std::exception&) {
-    throw Error("'{}={}': no number", key, text);
-  }
-  for (const Unit& unit : units) {
-    if (text.substr(used) == unit.name && std::isfinite(number) && number >= 0) {
-      return number * unit.factor;
-    }
-  }
-  std::string names;
-  for (const Unit& unit : units) names += names.empty() ? unit.name : ", " + std::string(unit.name);
-  throw Error("'{}={}': expected a number with one of the units: {}", key, text, names);
-}
-
-double parse_quantity(std::string_view key, std::string_view text, std::span<const Unit> units) {
-  const double amount = parse_amount(key, text, units);
+double parse_quantity(std::string_view key, std::string_view text,
+                      std::span<const QuantityUnit> units) {
+  const double amount = parse_with_unit(key, text, units);
   if (amount == 0) throw Error("'{}={}': it must be more than 0", key, text);
   return amount;
 }
@@ -69,7 +43,7 @@ void apply(DeviceModel& model, std::string_view key, std::string_view value) {
   } else if (key == "header") {
     model.header_bytes = parse_size(key, value, 0);
   } else if (key == "interruption") {
-    model.interruption_us = parse_amount(key, value, kTimeUnits);
+    model.interruption_us = parse_with_unit(key, value, kTimeUnits);
   } else if (key == "cores") {
     const std::uint64_t cores = parse_number(value, "cores=");
     if (cores == 0 || cores > kMostCores) throw Error("'cores={}': use 1 to {}", value, kMostCores);

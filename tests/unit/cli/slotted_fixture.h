@@ -209,7 +209,7 @@ class SlottedSearchTest : public ::testing::Test {
     for (std::uint32_t c = 0; c < options.cores; ++c) {
       cores.push_back(std::make_unique<search::CoreLoop>(
           search::CoreFibers{disk.slots()}, [&](coroutines::Scheduler& scheduler) {
-            return disk.make_part(disk::DiskThread::any, scheduler);
+            return disk.make_part({disk::DiskThread::any}, scheduler);
           }));
     }
     return cores;

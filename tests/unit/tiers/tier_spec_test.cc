@@ -33,7 +33,9 @@ TEST(Tier, ReadsWhatItPrints) {
                            "emulated:cxl,cores=48",
                            "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,block=64,cores=2",
                            "ssd",
-                           "ssd:/dev/nvme0n1"}) {
+                           "ssd:/dev/nvme0n1",
+                           "ssd,model=ssd-a",
+                           "ssd:/dev/nvme0n1,model=custom,read=80us,dies=4,cores=2"}) {
     EXPECT_EQ(parse_tier(text)->name(), text);
   }
 }
@@ -78,6 +80,11 @@ TEST(Tier, RefusesNonsense) {
                            "fabric::unix:/tmp/m",
                            "fabric:tcp:",
                            "ssd:",
+                           "ssd,",
+                           "ssd,cores=2",
+                           "ssd,model=",
+                           "ssd,model=nvme",
+                           "ssd,model=ssd-a,speed=1us",
                            "tape",
                            "DRAM"}) {
     EXPECT_THROW((void)parse_tier(text), Error) << text;
@@ -154,9 +161,9 @@ TEST(Tier, KnowsWhatOpensOverAttachedNodes) {
 }
 
 TEST(Tier, TellsWhatThereIsForEachUse) {
-  EXPECT_EQ(
-      tier_usage(TierUse::here),
-      "dram, shm, numa:NODE, file:PATH, devdax:PATH, pmem:PATH, ssd[:PATH] or emulated:MODEL");
+  EXPECT_EQ(tier_usage(TierUse::here),
+            "dram, shm, numa:NODE, file:PATH, devdax:PATH, pmem:PATH, "
+            "ssd[:PATH][,model=DISK[,cores=N]] or emulated:MODEL");
   EXPECT_EQ(
       tier_usage(TierUse::over_nodes),
       "shm, verbs[,device=NAME][,gid=INDEX][,reads=BUDGET], fabric:PROVIDER or emulated:MODEL");

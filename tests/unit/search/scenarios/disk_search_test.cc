@@ -14,7 +14,7 @@ class DiskSearch : public testing::TestWithParam<ClusterLayoutKind> {
   std::filesystem::path path() const { return folder_.path() / "records"; }
   std::unique_ptr<SearchCore> core(const SearchCoreOptions& options) const {
     return make_core(index(),
-                     make_disk_endpoint(records_, disk_reads(index()), disk::DiskThread::owner),
+                     make_disk_endpoint(records_, disk_reads(index()), {disk::DiskThread::owner}),
                      options);
   }
   std::string error_with_budget(std::size_t budget) const {

@@ -105,7 +105,7 @@ class SlottedAmongRows : public testing::TestWithParam<PagedShape> {
 
   std::unique_ptr<SearchCore> core() const {
     return std::make_unique<CoreLoop>(CoreFibers{3}, [this](coroutines::Scheduler& scheduler) {
-      return disk_->make_part(disk::DiskThread::any, scheduler);
+      return disk_->make_part({disk::DiskThread::any}, scheduler);
     });
   }
   const std::byte* row(std::size_t i) const {
@@ -305,7 +305,7 @@ TEST_P(SlottedAmongRows, ADeadlineThatHasPassedEndsIt) {
   const std::vector<NodeId> only = rows_among(300);
   TaskListFeed feed = searches(only);
   coroutines::Scheduler scheduler;
-  const auto part = disk_->make_part(disk::DiskThread::any, scheduler);
+  const auto part = disk_->make_part({disk::DiskThread::any}, scheduler);
   scheduler.set_poller([&] { return part->poll(); });
   ASSERT_TRUE(scheduler
                   .spawn([&] {
