@@ -20,7 +20,7 @@ struct DiskModel {
   double requests_per_us = 0;  ///< that the controller takes
   std::uint32_t depth = 0;     ///< requests that are in the disk at once; others wait
   /// How many cores use the disk alike: each request comes with cores - 1 others of its kind, at
-  /// other places, that nobody waits for.
+  /// other places.
   std::uint32_t cores = 1;
 
   bool operator==(const DiskModel&) const = default;

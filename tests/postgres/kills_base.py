@@ -1,4 +1,5 @@
 """A server with tables that clients change, which is killed in the middle."""
+import contextlib
 import os
 import re
 import shutil
@@ -219,10 +220,16 @@ class Killed:
             if self.is_up(is_standby):
                 return True
             if not self.runs():
+                self.wait_for_postmaster()
                 self.server.control("start", "--timeout", str(START_S), "--log", self.server.log)
             return self.is_up(is_standby)
 
         wait_until("the server is back", is_started)
+
+    def wait_for_postmaster(self):
+        """One that was killed before pg_ctl had ended was pg_ctl's child then, and is this process's now."""
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            wait_for_orphans([self.postmaster()])
 
     def runs(self):
         try:
