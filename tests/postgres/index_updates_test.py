@@ -254,23 +254,15 @@ class Filters(UpdatesTest):
                 self.compare(where=where)
 
 
-class Ends(UpdatesTest):
+class Killed(UpdatesTest):
     def kill(self, how=signal.SIGKILL):
         engine = self.engine()
         os.kill(engine, how)
         wait_until("it has ended", lambda: not is_running(engine))
 
-    def test_what_was_saved_is_not_told_again(self):
-        self.make(1000)
-        self.sql("UPDATE items SET n = n + 1;")
-        self.vacuum()
-        self.wait_for_aliases(lambda rows, gone: (rows, gone) == (1000, 1000))
-        self.kill()
-        stored = "SELECT farvec_stats('items_v')->'store'->>'stored';"
-        wait_until("the engine has the rows", lambda: self.patiently(stored) == ["1000"])
-        self.assert_answers()
-        self.compare()
-        self.wait_for_aliases(lambda rows, gone: (rows, gone) == (1000, 1000))
+
+class EndsOfValues(Killed):
+    """Has a server of its own: each kill makes the next start wait twice as long."""
 
     def test_values_are_there_after_kills(self):
         self.make(1000, ", price")
@@ -290,6 +282,20 @@ class Ends(UpdatesTest):
                 self.restart("immediate")
                 self.assert_answers()
                 self.compare(where="price = 5")
+
+
+class Ends(Killed):
+    def test_what_was_saved_is_not_told_again(self):
+        self.make(1000)
+        self.sql("UPDATE items SET n = n + 1;")
+        self.vacuum()
+        self.wait_for_aliases(lambda rows, gone: (rows, gone) == (1000, 1000))
+        self.kill()
+        stored = "SELECT farvec_stats('items_v')->'store'->>'stored';"
+        wait_until("the engine has the rows", lambda: self.patiently(stored) == ["1000"])
+        self.assert_answers()
+        self.compare()
+        self.wait_for_aliases(lambda rows, gone: (rows, gone) == (1000, 1000))
 
     def test_an_engine_that_is_killed_while_rows_are_updated(self):
         self.make(600)
