@@ -80,7 +80,7 @@ struct ManyNodes : SmallIndex, testing::WithParamInterface<const char*> {
   }
 
   grpc::Status ask(v1::SearchResponse& response, std::optional<bool> partial = {},
-                   milliseconds deadline = seconds(20)) const {
+                   milliseconds deadline = seconds(60)) const {
     if (stub == nullptr) return {grpc::StatusCode::UNAVAILABLE, "it never served"};
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + deadline);
